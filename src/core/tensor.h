@@ -1,0 +1,29 @@
+// Checks and arithmetic on views.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "operator_runtime/tensor.h"
+
+namespace oprt {
+
+enum class DTypeKind { kBool, kInteger, kFloat, kComplex };
+DTypeKind dtype_kind(oprt_dtype_t dtype);
+
+// Throws INVALID_ARGUMENT unless `view` is well formed: not NULL, a known dtype, ndim 0..8, sizes >= 0, element count and
+// address span (in bytes) inside int64. UNSUPPORTED for a device that is neither cpu nor cuda. `name` is the argument's.
+void check_view(const char* name, const oprt_tensor_view_t* view);
+
+// Number of elements of a checked view.
+int64_t num_elements(const oprt_tensor_view_t& view);
+
+// "(2, 3)", "(5,)", "()".
+std::string shape_text(const int64_t* shape, int ndim);
+inline std::string shape_text(const oprt_tensor_view_t& view) { return shape_text(view.shape, view.ndim); }
+
+// `dim` made non-negative. Throws INVALID_ARGUMENT on argument "dim" with the text of contract 5: "dim is 3, expected -2..1 for a
+// 2-D input". A 0-d tensor accepts 0 and -1. `argument` is "dim" or "dims".
+int normalize_dim(const char* argument, int32_t dim, int ndim);
+
+}  // namespace oprt
