@@ -8,13 +8,13 @@ namespace oprt {
 
 struct Backend {
   oprt_backend_t id;
-  int32_t device_type;                     // OPRT_DEVICE_*
-  void (*check_available)();               // throws BACKEND_UNAVAILABLE with the reason
+  int32_t device_type;                       // OPRT_DEVICE_*
+  void (*check_available)();                 // throws BACKEND_UNAVAILABLE with the reason
   void (*check_stream)(const void* stream);  // throws INVALID_ARGUMENT on argument "stream"
 };
 
-// The backends of this build, from the generated table (src/backends/<vendor>/ each define `oprt::<vendor>_backend()`); nullptr where
-// `id` is not built.
+// The backends of this build, from the generated table (src/backends/<vendor>/ each define `oprt::<vendor>_backend()`); nullptr
+// where `id` is not built.
 const Backend* find_backend(oprt_backend_t id);
 
 // The backend for tensors on `device`: `requested`, or by the device for AUTO. Throws INVALID_ARGUMENT (unknown backend, tensors on

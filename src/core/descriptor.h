@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 
 #include "core/dispatch.h"
 #include "core/overlap.h"
@@ -26,6 +27,9 @@ enum class InPlace { kNo, kYes };
 // address twice.
 using Operands = std::span<const Operand>;
 void check_operands(Operands operands);
+
+// For a `canonicalize` below: throws INVALID_ARGUMENT unless `in` has out's shape.
+void check_same_shape(const Operand& out, const Operand& in);
 
 // Fills *desc for the operator `op`. `canonicalize` (called after check_operands) throws, or returns the operator's Problem.
 template <class Canonicalize>

@@ -1,5 +1,5 @@
-// How an operator finds the code that computes: each backend offers an ordered list of implementations, and the first that accepts the
-// problem makes the plan.
+// How an operator finds the code that computes: each backend offers an ordered list of implementations, and the first that accepts
+// the problem makes the plan.
 #pragma once
 
 #include <cstddef>

@@ -51,13 +51,15 @@ oprt_status_t guard(const char* op, Body&& body) noexcept {
 }  // namespace oprt
 
 // The caller's fault: OPRT_CHECK(dim < ndim, "dim", OPRT_ERR_INVALID_ARGUMENT, "dim is %d, expected ...", dim)
-#define OPRT_CHECK(cond, argument, status, ...)                                  \
-  do {                                                                           \
-    if (!(cond)) [[unlikely]] throw ::oprt::Error((status), (argument), __VA_ARGS__); \
+#define OPRT_CHECK(cond, argument, status, ...)               \
+  do {                                                        \
+    if (!(cond)) [[unlikely]]                                 \
+      throw ::oprt::Error((status), (argument), __VA_ARGS__); \
   } while (0)
 
 // Ours: a condition that only a fault of this library can break.
-#define OPRT_ICHECK(cond)                                                                                                   \
-  do {                                                                                                                      \
-    if (!(cond)) [[unlikely]] throw ::oprt::Error(OPRT_ERR_INTERNAL, "", "%s:%d: %s does not hold", __FILE__, __LINE__, #cond); \
+#define OPRT_ICHECK(cond)                                                                               \
+  do {                                                                                                  \
+    if (!(cond)) [[unlikely]]                                                                           \
+      throw ::oprt::Error(OPRT_ERR_INTERNAL, "", "%s:%d: %s does not hold", __FILE__, __LINE__, #cond); \
   } while (0)

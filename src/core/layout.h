@@ -8,9 +8,9 @@
 
 namespace oprt {
 
-// N operands walked together. Dims of size 1 are gone, neighbours that are one step for every operand are merged, dims are ordered so
-// that the last one has operand 0's smallest |stride|, and operand 0's strides are made positive by flipping (offset then says where
-// the walk starts, in elements from element 0). ndim is 0 for one element. A space with a size of 0 is {ndim 1, shape {0}}.
+// N operands walked together. Dims of size 1 are gone, neighbours that are one step for every operand are merged, dims are ordered
+// so that the last one has operand 0's smallest |stride|, and operand 0's strides are made positive by flipping (offset then says
+// where the walk starts, in elements from element 0). ndim is 0 for one element. A space with a size of 0 is {ndim 1, shape {0}}.
 template <int N>
 struct Space {
   int ndim = 0;
@@ -33,8 +33,9 @@ extern template Space<1> canonicalize<1>(int, const int64_t*, const std::array<c
 extern template Space<2> canonicalize<2>(int, const int64_t*, const std::array<const int64_t*, 2>&);
 extern template Space<3> canonicalize<3>(int, const int64_t*, const std::array<const int64_t*, 3>&);
 
-// `in`'s strides as seen from a broadcast result of `ndim` dims and `shape`: 0 where it repeats. Throws INVALID_ARGUMENT on argument
-// `name` when it does not broadcast to that shape.
-std::array<int64_t, OPRT_MAX_DIMS> broadcast_strides(const char* name, const oprt_tensor_view_t& in, int ndim, const int64_t* shape);
+// `in`'s strides as seen from a broadcast result of `ndim` dims and `shape`: 0 where it repeats. Throws INVALID_ARGUMENT on
+// argument `name` when it does not broadcast to that shape.
+std::array<int64_t, OPRT_MAX_DIMS> broadcast_strides(const char* name, const oprt_tensor_view_t& in, int ndim,
+                                                     const int64_t* shape);
 
 }  // namespace oprt

@@ -1,5 +1,5 @@
-// The library's own pool of CPU threads: affinity and cgroup quota, or OPRT_NUM_THREADS, decide its size. Started by the first call that
-// uses it, rebuilt after fork, never joined at exit. A call that finds the pool busy runs on its own thread.
+// The library's own pool of CPU threads: affinity and cgroup quota, or OPRT_NUM_THREADS, decide its size. Started by the first call
+// that uses it, rebuilt after fork, never joined at exit. A call that finds the pool busy runs on its own thread.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace oprt {
 int num_threads();
 
 // Calls body(context, begin, end) over [0, count) in pieces of `grain` (the last may be shorter), each piece exactly once, on any
-// thread, in any order; returns when all are done. Pieces depend on count and grain alone, never on the number of threads. `body` must
-// not throw.
+// thread, in any order; returns when all are done. Pieces depend on count and grain alone, never on the number of threads. `body`
+// must not throw.
 void parallel_for(int64_t count, int64_t grain, void (*body)(void* context, int64_t begin, int64_t end), void* context);
 
 template <class Body>

@@ -33,12 +33,13 @@ OPRT_BEGIN_C
  * OUT_OF_MEMORY        host memory
  * DEVICE_ERROR         a kernel could not be loaded or configured
  */
-OPRT_EXPORT oprt_status_t oprt_create_softmax_descriptor(oprt_descriptor_t** desc, oprt_backend_t backend, const oprt_tensor_view_t* out,
-                                                         const oprt_tensor_view_t* in, int32_t dim) OPRT_NOEXCEPT;
+OPRT_EXPORT oprt_status_t oprt_create_softmax_descriptor(oprt_descriptor_t** desc, oprt_backend_t backend,
+                                                         const oprt_tensor_view_t* out, const oprt_tensor_view_t* in,
+                                                         int32_t dim) OPRT_NOEXCEPT;
 
 /* What create would answer, without keeping anything; the reason is the last error. */
-OPRT_EXPORT oprt_status_t oprt_check_softmax_support(oprt_backend_t backend, const oprt_tensor_view_t* out, const oprt_tensor_view_t* in,
-                                                     int32_t dim) OPRT_NOEXCEPT;
+OPRT_EXPORT oprt_status_t oprt_check_softmax_support(oprt_backend_t backend, const oprt_tensor_view_t* out,
+                                                     const oprt_tensor_view_t* in, int32_t dim) OPRT_NOEXCEPT;
 
 /* Bytes, the most that any execute of this descriptor may use. INVALID_ARGUMENT: a NULL argument, another operator's descriptor. */
 OPRT_EXPORT oprt_status_t oprt_get_softmax_workspace_size(const oprt_descriptor_t* desc, size_t* workspace_size) OPRT_NOEXCEPT;

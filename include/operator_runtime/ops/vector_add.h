@@ -34,10 +34,13 @@ OPRT_BEGIN_C
  * OUT_OF_MEMORY        host memory
  * DEVICE_ERROR         a kernel could not be loaded or configured
  */
-OPRT_EXPORT oprt_status_t oprt_create_vector_add_descriptor(oprt_descriptor_t** desc, oprt_backend_t backend, const oprt_tensor_view_t* out, const oprt_tensor_view_t* a, const oprt_tensor_view_t* b) OPRT_NOEXCEPT;
+OPRT_EXPORT oprt_status_t oprt_create_vector_add_descriptor(oprt_descriptor_t** desc, oprt_backend_t backend,
+                                                            const oprt_tensor_view_t* out, const oprt_tensor_view_t* a,
+                                                            const oprt_tensor_view_t* b) OPRT_NOEXCEPT;
 
 /* What create would answer, without keeping anything; the reason is the last error. */
-OPRT_EXPORT oprt_status_t oprt_check_vector_add_support(oprt_backend_t backend, const oprt_tensor_view_t* out, const oprt_tensor_view_t* a, const oprt_tensor_view_t* b) OPRT_NOEXCEPT;
+OPRT_EXPORT oprt_status_t oprt_check_vector_add_support(oprt_backend_t backend, const oprt_tensor_view_t* out,
+                                                        const oprt_tensor_view_t* a, const oprt_tensor_view_t* b) OPRT_NOEXCEPT;
 
 /* Bytes, the most that any execute of this descriptor may use. INVALID_ARGUMENT: a NULL argument, another operator's descriptor. */
 OPRT_EXPORT oprt_status_t oprt_get_vector_add_workspace_size(const oprt_descriptor_t* desc, size_t* workspace_size) OPRT_NOEXCEPT;
@@ -48,7 +51,8 @@ OPRT_EXPORT oprt_status_t oprt_get_vector_add_workspace_size(const oprt_descript
  * INSUFFICIENT_WORKSPACE  workspace_size is too small
  * DEVICE_ERROR            the launch failed
  */
-OPRT_EXPORT oprt_status_t oprt_execute_vector_add(const oprt_descriptor_t* desc, void* workspace, size_t workspace_size, void* out, const void* a, const void* b, void* stream) OPRT_NOEXCEPT;
+OPRT_EXPORT oprt_status_t oprt_execute_vector_add(const oprt_descriptor_t* desc, void* workspace, size_t workspace_size, void* out,
+                                                  const void* a, const void* b, void* stream) OPRT_NOEXCEPT;
 
 /* OPRT_OK for NULL. INVALID_ARGUMENT: another operator's descriptor, which is left alive. */
 OPRT_EXPORT oprt_status_t oprt_destroy_vector_add_descriptor(oprt_descriptor_t* desc) OPRT_NOEXCEPT;

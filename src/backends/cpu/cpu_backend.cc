@@ -1,0 +1,15 @@
+#include "core/backend.h"
+#include "core/error.h"
+
+namespace oprt {
+
+const Backend& cpu_backend() {
+  static constexpr Backend kBackend = {OPRT_BACKEND_CPU, OPRT_DEVICE_CPU, [] {},
+                                       [](const void* stream) {
+                                         OPRT_CHECK(stream == nullptr, "stream", OPRT_ERR_INVALID_ARGUMENT,
+                                                    "stream is %p, expected NULL on the cpu", stream);
+                                       }};
+  return kBackend;
+}
+
+}  // namespace oprt
