@@ -1,0 +1,22 @@
+# The Python module <build>/python/_native.*.so, and a stamp of the headers and bindings that it was built from.
+set(Python_FIND_UNVERSIONED_NAMES FIRST)  # the `python` of an active virtual environment
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+  OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+if(failed)
+  message(FATAL_ERROR
+    "${Python_EXECUTABLE} has no nanobind. Install it, or build without Python:\n"
+    "  ${Python_EXECUTABLE} -m pip install -r requirements.txt\n"
+    "  cmake .. -DCAMP_BUILD_PYTHON=OFF")
+endif()
+find_package(nanobind CONFIG REQUIRED)
+
+file(GLOB native_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/native/*.cc)
+nanobind_add_module(_native NB_STATIC NB_DOMAIN operator_runtime NB_SUPPRESS_WARNINGS
+  ${native_sources} ${oprt_binding_sources} ${oprt_generated_dir}/bind_ops.cc)
+target_include_directories(_native PRIVATE ${PROJECT_SOURCE_DIR}/python)
+target_link_libraries(_native PRIVATE oprt_compile_options operator_runtime)
+set_target_properties(_native PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python)
+add_custom_command(TARGET _native POST_BUILD
+  COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/python/operator_runtime/_internal/stamp.py
+    ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/python/_native.stamp)
