@@ -1,0 +1,75 @@
+#include "operator_runtime/dlpack.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "core/error.h"
+#include "core/tensor.h"
+
+namespace oprt {
+namespace {
+
+// DLPack's type codes.
+enum : uint8_t { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLComplex = 5, kDLBool = 6 };
+// Its device codes that are not ours.
+enum : int32_t { kDLCUDAHost = 3, kDLCUDAManaged = 13 };
+
+struct DTypeCode {
+  uint8_t code;
+  uint8_t bits;
+  oprt_dtype_t dtype;
+};
+
+constexpr DTypeCode kCodes[] = {
+    {kDLBool, 8, OPRT_DTYPE_BOOL},           {kDLInt, 8, OPRT_DTYPE_INT8},           {kDLInt, 16, OPRT_DTYPE_INT16},
+    {kDLInt, 32, OPRT_DTYPE_INT32},          {kDLInt, 64, OPRT_DTYPE_INT64},         {kDLUInt, 8, OPRT_DTYPE_UINT8},
+    {kDLUInt, 16, OPRT_DTYPE_UINT16},        {kDLUInt, 32, OPRT_DTYPE_UINT32},       {kDLUInt, 64, OPRT_DTYPE_UINT64},
+    {kDLFloat, 16, OPRT_DTYPE_FLOAT16},      {kDLBfloat, 16, OPRT_DTYPE_BFLOAT16},   {kDLFloat, 32, OPRT_DTYPE_FLOAT32},
+    {kDLFloat, 64, OPRT_DTYPE_FLOAT64},      {kDLComplex, 32, OPRT_DTYPE_COMPLEX32}, {kDLComplex, 64, OPRT_DTYPE_COMPLEX64},
+    {kDLComplex, 128, OPRT_DTYPE_COMPLEX128}};
+
+oprt_dtype_t dtype_of(const oprt_dltensor_t& tensor) {
+  OPRT_CHECK(tensor.dtype.lanes == 1, "dltensor", OPRT_ERR_UNSUPPORTED, "dtype has %d lanes, expected 1", tensor.dtype.lanes);
+  for (const DTypeCode& code : kCodes) {
+    if (code.code == tensor.dtype.code && code.bits == tensor.dtype.bits) return code.dtype;
+  }
+  throw Error(
+      OPRT_ERR_UNSUPPORTED, "dltensor",
+      "DLPack type code %d of %d bits is not supported, expected bool, an integer, a float or a complex type of OPRT_DTYPE_*",
+      tensor.dtype.code, tensor.dtype.bits);
+}
+
+oprt_device_t device_of(const oprt_dltensor_t& tensor) {
+  switch (tensor.device.type) {
+    case OPRT_DEVICE_CPU:
+    case kDLCUDAHost:
+      return {OPRT_DEVICE_CPU, 0};
+    case OPRT_DEVICE_CUDA:
+    case kDLCUDAManaged:
+      return {OPRT_DEVICE_CUDA, tensor.device.id};
+    default:
+      throw Error(OPRT_ERR_UNSUPPORTED, "dltensor", "DLPack device type %d is not supported, expected cpu or cuda",
+                  tensor.device.type);
+  }
+}
+
+}  // namespace
+}  // namespace oprt
+
+oprt_status_t oprt_view_from_dltensor(oprt_tensor_view_t* view, const oprt_dltensor_t* dltensor) noexcept {
+  return oprt::guard("oprt_view_from_dltensor", [&] {
+    OPRT_CHECK(view != nullptr, "view", OPRT_ERR_INVALID_ARGUMENT, "view is NULL");
+    OPRT_CHECK(dltensor != nullptr, "dltensor", OPRT_ERR_INVALID_ARGUMENT, "dltensor is NULL");
+    const int32_t ndim = dltensor->ndim;
+    OPRT_CHECK(ndim >= 0 && ndim <= OPRT_MAX_DIMS, "dltensor", OPRT_ERR_INVALID_ARGUMENT,
+               "tensor has %d dimensions, expected 0..%d", ndim, OPRT_MAX_DIMS);
+    const oprt_dtype_t dtype = oprt::dtype_of(*dltensor);
+    const oprt_device_t device = oprt::device_of(*dltensor);
+    void* data = dltensor->data == nullptr ? nullptr : static_cast<std::byte*>(dltensor->data) + dltensor->byte_offset;
+    oprt_tensor_view_t made;
+    const oprt_status_t status = oprt_make_contiguous_view(&made, data, dtype, device, ndim, dltensor->shape);
+    if (status != OPRT_OK) throw oprt::Error(status, "dltensor", "%s", oprt_last_error());
+    if (dltensor->strides != nullptr) std::copy(dltensor->strides, dltensor->strides + ndim, made.strides);
+    *view = made;
+  });
+}
