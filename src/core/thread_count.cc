@@ -73,7 +73,8 @@ double from_cgroup() {
     const size_t first = line.find(':');
     const size_t second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    std::string controllers = line.substr(first, second - first + 1);
+    std::replace(controllers.begin(), controllers.end(), ':', ',');
     const std::string group = line.substr(second + 1);
     if (controllers == ",,") {
       walk_up("/sys/fs/cgroup", group, read_quota_v2);
