@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <functional>
+#include <string>
 
 #include "core/error.h"
 #include "operator_runtime/dlpack.h"
@@ -50,12 +51,15 @@ TEST(CheckView, RefusesWhatIsMalformedAndSaysWhatCame) {
   refuses("in has size -3 in dim 1, expected 0 or more", [](auto& view) { view.shape[1] = -3; });
   refuses("in has shape (3037000500, 3037000500), which is more than 2^63 - 1 bytes",
           [](auto& view) { view.shape[0] = view.shape[1] = 3037000500; });
-  refuses("in has strides that reach further than 2^63 - 1 bytes", [](auto& view) { view.strides[0] = INT64_MAX / 4; });
-  refuses("in has strides that reach further than 2^63 - 1 bytes", [](auto& view) { view.strides[0] = INT64_MIN; });
-  refuses("in has strides that reach further than 2^63 - 1 bytes", [](auto& view) {
-    view.strides[0] = INT64_MAX / 8;
-    view.strides[1] = INT64_MIN / 16;
-  });
+  refuses("in has shape (2, 3) and strides (2305843009213693951, 1), which reach further than 2^63 - 1 bytes",
+          [](auto& view) { view.strides[0] = INT64_MAX / 4; });
+  refuses("in has shape (2, 3) and strides (-9223372036854775808, 1), which reach further than 2^63 - 1 bytes",
+          [](auto& view) { view.strides[0] = INT64_MIN; });
+  refuses("in has shape (2, 3) and strides (1152921504606846975, -576460752303423488), which reach further than 2^63 - 1 bytes",
+          [](auto& view) {
+            view.strides[0] = INT64_MAX / 8;
+            view.strides[1] = INT64_MIN / 16;
+          });
 }
 
 TEST(CheckView, RefusesNull) { EXPECT_THROW(check_view("in", nullptr), Error); }
@@ -132,6 +136,22 @@ TEST(MakeContiguousView, IsRowMajor) {
   EXPECT_EQ(view.strides[1], 1);
 }
 
+TEST(MakeContiguousView, TakesTheViewsOwnShape) {
+  oprt_tensor_view_t view = make_view();
+  view.strides[0] = 77;
+  ASSERT_EQ(oprt_make_contiguous_view(&view, nullptr, OPRT_DTYPE_FLOAT16, kCpu, view.ndim, view.shape), OPRT_OK);
+  EXPECT_EQ(shape_text(view), "(2, 3)");
+  EXPECT_EQ(view.strides[0], 3);
+}
+
+TEST(MakeContiguousView, GivesAnEmptyTensorOfHugeSizesStridesToo) {
+  oprt_tensor_view_t view;
+  const int64_t shape[] = {INT64_MAX, INT64_MAX, 0};
+  ASSERT_EQ(oprt_make_contiguous_view(&view, nullptr, OPRT_DTYPE_FLOAT64, kCpu, 3, shape), OPRT_OK);
+  EXPECT_EQ(num_elements(view), 0);
+  EXPECT_NO_THROW(check_view("in", &view));
+}
+
 TEST(MakeContiguousView, LeavesTheViewAloneWhenItRefuses) {
   oprt_tensor_view_t view = make_view();
   const oprt_tensor_view_t before = view;
@@ -181,19 +201,30 @@ TEST(ViewFromDLTensor, TakesPageLockedAndManagedMemoryForItsDevice) {
 }
 
 TEST(ViewFromDLTensor, RefusesWhatIsNoViewOfOurs) {
-  const auto status_for = [](const std::function<void(oprt_dltensor_t&)>& change) {
+  const auto refuses = [](oprt_status_t status, const std::string& text, const std::function<void(oprt_dltensor_t&)>& change) {
     Tensor tensor;
     change(tensor.dl);
     oprt_tensor_view_t view;
-    return oprt_view_from_dltensor(&view, &tensor.dl);
+    EXPECT_EQ(oprt_view_from_dltensor(&view, &tensor.dl), status) << text;
+    EXPECT_EQ(oprt_last_error(), "oprt_view_from_dltensor: dltensor " + text);
+    EXPECT_STREQ(oprt_last_error_argument(), "dltensor");
   };
-  EXPECT_EQ(status_for([](auto& dl) { dl.ndim = 9; }), OPRT_ERR_INVALID_ARGUMENT);
-  EXPECT_EQ(status_for([](auto& dl) { dl.shape = nullptr; }), OPRT_ERR_INVALID_ARGUMENT);
-  EXPECT_EQ(status_for([](auto& dl) { dl.shape[0] = -1; }), OPRT_ERR_INVALID_ARGUMENT);
-  EXPECT_EQ(status_for([](auto& dl) { dl.dtype.lanes = 4; }), OPRT_ERR_UNSUPPORTED);
-  EXPECT_EQ(status_for([](auto& dl) { dl.dtype.bits = 8; }), OPRT_ERR_UNSUPPORTED);
-  EXPECT_EQ(status_for([](auto& dl) { dl.device.type = 8; }), OPRT_ERR_UNSUPPORTED);
-  EXPECT_EQ(oprt_view_from_dltensor(nullptr, nullptr), OPRT_ERR_INVALID_ARGUMENT);
+  refuses(OPRT_ERR_INVALID_ARGUMENT, "has 9 dimensions, expected 0..8", [](auto& dl) { dl.ndim = 9; });
+  refuses(OPRT_ERR_INVALID_ARGUMENT, "has no shape, expected 2 sizes", [](auto& dl) { dl.shape = nullptr; });
+  refuses(OPRT_ERR_INVALID_ARGUMENT, "has size -1 in dim 0, expected 0 or more", [](auto& dl) { dl.shape[0] = -1; });
+  refuses(OPRT_ERR_UNSUPPORTED, "has a dtype of 4 lanes, expected 1", [](auto& dl) { dl.dtype.lanes = 4; });
+  refuses(OPRT_ERR_UNSUPPORTED, "has DLPack type code 2 of 8 bits, expected a bool, integer, float or complex type of OPRT_DTYPE_*",
+          [](auto& dl) { dl.dtype.bits = 8; });
+  refuses(OPRT_ERR_UNSUPPORTED, "is on a device of DLPack type 8, expected cpu or cuda", [](auto& dl) { dl.device.type = 8; });
+}
+
+TEST(ViewFromDLTensor, RefusesNull) {
+  Tensor tensor;
+  oprt_tensor_view_t view;
+  EXPECT_EQ(oprt_view_from_dltensor(nullptr, &tensor.dl), OPRT_ERR_INVALID_ARGUMENT);
+  EXPECT_STREQ(oprt_last_error(), "oprt_view_from_dltensor: view is NULL");
+  EXPECT_EQ(oprt_view_from_dltensor(&view, nullptr), OPRT_ERR_INVALID_ARGUMENT);
+  EXPECT_STREQ(oprt_last_error(), "oprt_view_from_dltensor: dltensor is NULL");
 }
 
 }  // namespace

@@ -1,14 +1,18 @@
 #include "core/threads.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -80,15 +84,75 @@ TEST(ParallelFor, RunsANestedCallOnTheThreadThatMakesIt) {
   EXPECT_EQ(elsewhere, 0);
 }
 
+TEST(ParallelFor, CountsPiecesUpToTheEndOfInt64) {
+  std::atomic<int64_t> visited{0};
+  std::atomic<int> pieces{0};
+  const auto count = [&](int64_t begin, int64_t end) {
+    visited += end - begin;
+    ++pieces;
+  };
+  parallel_for(INT64_MAX, INT64_MAX / 2, count);
+  EXPECT_EQ(visited, INT64_MAX);
+  EXPECT_EQ(pieces, 3);
+  EXPECT_TRUE(holds_with_threads("1", [&] {
+    visited = 0;
+    parallel_for(INT64_MAX, INT64_MAX / 2, count);
+    return visited == INT64_MAX;
+  }));
+}
+
+// A job of four pieces, each of which waits for the others: it ends only where four threads run it.
+void meet_on_four_threads() {
+  std::atomic<int> arrived{0};
+  parallel_for(4, 1, [&](int64_t, int64_t) {
+    ++arrived;
+    while (arrived < 4) std::this_thread::yield();
+  });
+}
+
 TEST(ParallelFor, UsesAsManyThreadsAsItMay) {
   EXPECT_TRUE(holds_with_threads("4", [] {
-    // Each piece waits for the others: it ends only where four threads run.
-    std::atomic<int> arrived{0};
-    parallel_for(4, 1, [&](int64_t, int64_t) {
-      ++arrived;
-      while (arrived < 4) std::this_thread::yield();
-    });
+    meet_on_four_threads();
     return num_threads() == 4;
+  }));
+}
+
+TEST(ParallelFor, WakesWorkersThatWentToSleep) {
+  EXPECT_TRUE(holds_with_threads("4", [] {
+    for (int round = 0; round < 30; ++round) {
+      meet_on_four_threads();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  }));
+}
+
+TEST(ParallelFor, WaitsForPiecesThatTakeLong) {
+  EXPECT_TRUE(holds_with_threads("2", [] {
+    for (int round = 0; round < 30; ++round) {
+      std::atomic<int> done{0};
+      parallel_for(2, 1, [&](int64_t begin, int64_t) {
+        std::this_thread::sleep_for(std::chrono::microseconds(begin * 500));
+        ++done;
+      });
+      if (done != 2) return false;
+    }
+    return true;
+  }));
+}
+
+TEST(ParallelFor, DoesAllTheWorkWhereNoThreadCanBeStarted) {
+  EXPECT_TRUE(holds_with_threads("4", [] {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, size_t{1} << 47);  // no address space holds such a stack
+    if (pthread_setattr_default_np(&attributes) != 0) return false;
+    const std::thread::id caller = std::this_thread::get_id();
+    std::atomic<bool> alone{true};
+    parallel_for(8, 1, [&](int64_t, int64_t) {
+      if (std::this_thread::get_id() != caller) alone = false;
+    });
+    return alone && visits_each_once(1000, 10);
   }));
 }
 
@@ -111,6 +175,20 @@ TEST(ParallelFor, LetsTheProcessExitWhileWorkersLive) {
   EXPECT_TRUE(holds_in_child([] { return visits_each_once(1000, 10); }, std::exit));
 }
 
+TEST(ParallelFor, LetsTheProcessExitWhileAnotherThreadsJobRuns) {
+  EXPECT_TRUE(holds_in_child(
+      [] {
+        std::atomic<bool> running{false};
+        std::thread([&] {
+          while (true) parallel_for(1000, 10, [&](int64_t, int64_t) { running = true; });
+        }).detach();
+        while (!running) std::this_thread::yield();
+        std::exit(0);
+        return false;
+      },
+      std::exit));
+}
+
 TEST(ParallelFor, LeavesSignalsToTheProgramsThreads) {
   EXPECT_TRUE(holds_with_threads("4", [] {
     std::atomic<int> open{0};
@@ -118,7 +196,7 @@ TEST(ParallelFor, LeavesSignalsToTheProgramsThreads) {
     std::atomic<int> arrived{0};
     parallel_for(4, 1, [&](int64_t, int64_t) {
       ++arrived;
-      while (arrived < 4) std::this_thread::yield();
+      while (arrived < 4) std::this_thread::yield();  // so that each thread takes one piece
       if (std::this_thread::get_id() == caller) return;
       sigset_t blocked;
       pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
@@ -139,6 +217,35 @@ TEST(CountThreads, IgnoresTextThatIsNoSuchNumber) {
   for (const char* text : {"", "0", "257", "-1", "2 ", "two", "3.5", "99999999999999999999"}) {
     EXPECT_TRUE(holds_with_threads(text, [&] { return count_threads() == usual; })) << '"' << text << '"';
   }
+}
+
+TEST(CountThreads, SaysWhatItIgnoresOnlyWhenAskedTo) {
+  const auto note = [](const char* verbose) {
+    return holds_with_threads("many", [verbose] {
+      if (verbose != nullptr) setenv("OPRT_VERBOSE", verbose, 1);
+      if (verbose == nullptr) unsetenv("OPRT_VERBOSE");
+      testing::internal::CaptureStderr();
+      count_threads();
+      const std::string expected =
+          verbose == nullptr ? "" : "oprt threads: OPRT_NUM_THREADS is \"many\", expected 1..256; ignored\n";
+      return testing::internal::GetCapturedStderr() == expected;
+    });
+  };
+  EXPECT_TRUE(note(nullptr));
+  EXPECT_TRUE(note("dispatch"));
+}
+
+TEST(CountThreads, StaysWithinTheAffinityMask) {
+  EXPECT_TRUE(holds_with_threads("", [] {
+    cpu_set_t mask;
+    sched_getaffinity(0, sizeof mask, &mask);
+    int first = 0;
+    while (!CPU_ISSET(first, &mask)) ++first;
+    CPU_ZERO(&mask);
+    CPU_SET(first, &mask);
+    sched_setaffinity(0, sizeof mask, &mask);
+    return count_threads() == 1;
+  }));
 }
 
 }  // namespace

@@ -106,9 +106,8 @@ class Tiles final : public Plan {
     parallel_for(tiling_.num_tiles(), grain, [&](int64_t begin, int64_t end) {
       cpu::vectorized([&] {
         for (int64_t tile = begin; tile < end; ++tile) {
-          tiling_.visit(tile, [&](const Offsets<2>& at, int64_t rows, int64_t n) {
-            copy_tile(data.out + at[0], data.in + at[1], rows, n);
-          });
+          tiling_.visit(
+              tile, [&](const Offsets<2>& at, int64_t rows, int64_t n) { copy_tile(data.out + at[0], data.in + at[1], rows, n); });
         }
       });
     });

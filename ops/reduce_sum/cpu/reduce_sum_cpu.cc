@@ -10,6 +10,7 @@
 #include "core/dispatch.h"
 #include "core/error.h"
 #include "core/threads.h"
+#include "ops/reduce_sum/cpu/column_sums.h"
 #include "ops/reduce_sum/reduce_sum.h"
 
 namespace oprt::reduce_sum {
@@ -19,7 +20,6 @@ using cpu::Bool;
 using cpu::Offsets;
 using cpu::Total;
 
-constexpr int64_t kColumns = 128;  // outputs that are summed side by side
 constexpr int64_t kShortRow = 16;  // elements; up to here rows side by side beat sums along a row
 
 template <class T>
@@ -76,6 +76,15 @@ class SplitPlan : public Plan {
     return {part * part_size_, std::min((part + 1) * part_size_, row_size_)};
   }
 
+  // Keeps the sums of n tasks: in the workspace from `task` on where there are parts, else in out.
+  void keep(const Launch& launch, int64_t task, int64_t offset, int64_t stride, const Total<T>* sums, int64_t n) const {
+    if (num_parts_ > 1) {
+      std::copy_n(sums, n, static_cast<Total<T>*>(launch.workspace) + task);
+    } else {
+      store_(launch.out, offset, stride, sums, n);
+    }
+  }
+
   // Adds the parts of every output.
   void combine(const Launch& launch) const {
     const auto* sums = static_cast<const Total<T>*>(launch.workspace);
@@ -102,103 +111,49 @@ class Rows final : public SplitPlan<T> {
  public:
   explicit Rows(const Problem& problem) : SplitPlan<T>(problem, cpu::at_least_2d(problem.kept)) {
     this->split(this->num_outputs_);
-    // A row that is one line needs no walk.
-    is_line_ = problem.reduced.ndim <= 1 && this->row_size_ > 0;
+    // A split has at least one reduced dimension, so the parts find place in front of the kept ones.
+    const int added = this->num_parts_ > 1 ? std::max(1, 2 - problem.kept.ndim) : std::max(0, 2 - problem.kept.ndim);
+    tasks_.ndim = problem.kept.ndim + added;
+    tasks_.offset = {problem.kept.offset[0], problem.kept.offset[1], 0};
+    int64_t step = 1;
+    for (int d = tasks_.ndim - 1; d >= 0; --d) {
+      const bool is_kept = d >= added;
+      tasks_.shape[d] = is_kept ? problem.kept.shape[d - added] : d == 0 ? this->num_parts_ : 1;
+      for (int k = 0; k < 2; ++k) tasks_.strides[k][d] = is_kept ? problem.kept.strides[k][d - added] : 0;
+      tasks_.strides[2][d] = step;
+      step *= tasks_.shape[d];
+    }
   }
 
   void execute(const Launch& launch) const override {
-    const T* in = static_cast<const T*>(launch.in[0]) + this->reduced_.offset[0];
-    if (this->num_parts_ > 1) {
-      auto* sums = static_cast<Total<T>*>(launch.workspace);
-      parallel_for(this->num_parts_ * this->num_outputs_, 1, [&](int64_t begin, int64_t end) {
-        cpu::vectorized([&] {
-          for (int64_t i = begin; i < end; ++i) {
-            const int64_t start = cpu::locate(this->kept_, this->kept_.ndim, i % this->num_outputs_)[1];
-            sums[i] = sum_row(in + start, this->part_range(i / this->num_outputs_));
-          }
-        });
-      });
-      this->combine(launch);
-      return;
-    }
-    parallel_for(this->num_outputs_, kPieceElements<T> / (this->row_size_ + 8) + 1, [&](int64_t begin, int64_t end) {
+    const T* in = static_cast<const T*>(launch.in[0]);
+    parallel_for(tasks_.size(), kPieceElements<T> / (this->part_size_ + 8) + 1, [&](int64_t begin, int64_t end) {
       cpu::vectorized([&] {
-        cpu::for_each_line(this->kept_, begin, end, [&](const Offsets<2>& at, const Offsets<2>& stride, int64_t n) {
+        cpu::for_each_line(tasks_, begin, end, [&](const Offsets<3>& at, const Offsets<3>& stride, int64_t n) {
           for (int64_t i = 0; i < n; ++i) {
-            const Total<T> sum = sum_row(in + at[1] + i * stride[1], {0, this->row_size_});
-            this->store_(launch.out, at[0] + i * stride[0], 0, &sum, 1);
+            const int64_t task = at[2] + i * stride[2];
+            const Total<T> sum = sum_row(in + at[1] + i * stride[1], task / this->num_outputs_);
+            this->keep(launch, task, at[0] + i * stride[0], 0, &sum, 1);
           }
         });
       });
     });
+    if (this->num_parts_ > 1) this->combine(launch);
   }
 
  private:
-  Total<T> sum_row(const T* in, const std::array<int64_t, 2>& range) const {
-    if (is_line_) {
-      const int64_t stride = this->reduced_.strides[0][1];
-      return cpu::sum_line(in + range[0] * stride, stride, range[1] - range[0]);
-    }
-    // Offsets of the walk are counted from element 0, and `in` already contains the reduced space's own.
+  Total<T> sum_row(const T* in, int64_t part) const {
     cpu::Cascade<Total<T>, 1> cascade;
-    cpu::for_each_line(this->reduced_, range[0], range[1], [&](const Offsets<1>& at, const Offsets<1>& stride, int64_t n) {
-      cpu::push_line(cascade, in + at[0] - this->reduced_.offset[0], stride[0], n);
+    const auto [begin, end] = this->part_range(part);
+    cpu::for_each_line(this->reduced_, begin, end, [&](const Offsets<1>& at, const Offsets<1>& stride, int64_t n) {
+      cpu::push_line(cascade, in + at[0], stride[0], n);
     });
     Total<T> sum;
     cascade.finish(&sum, 1);
     return sum;
   }
 
-  bool is_line_;
-};
-
-// Sums of `width` neighbouring columns, `stride` elements apart; lines of the reduced space come one after the other.
-template <class T, class Stride>
-class ColumnSums {
- public:
-  ColumnSums(Stride stride, int64_t width) : stride_(stride), width_(width) { clear(); }
-
-  void add_lines(const T* in, int64_t line_stride, int64_t num_lines) {
-    int64_t i = 0;
-    for (; i + 4 <= num_lines; i += 4) {
-      const T* lines = in + i * line_stride;
-      OPRT_CPU_INDEPENDENT
-      for (int64_t j = 0; j < width_; ++j) {
-        const T* at = lines + j * stride_;
-        partial_[j] += (cpu::addend(at[0]) + cpu::addend(at[line_stride])) +
-                       (cpu::addend(at[2 * line_stride]) + cpu::addend(at[3 * line_stride]));
-      }
-      count();
-    }
-    for (; i < num_lines; ++i) {
-      const T* line = in + i * line_stride;
-      OPRT_CPU_INDEPENDENT
-      for (int64_t j = 0; j < width_; ++j) partial_[j] += cpu::addend(line[j * stride_]);
-      count();
-    }
-  }
-
-  void finish(Total<T>* sums) {
-    cascade_.push(partial_, width_);
-    cascade_.finish(sums, width_);
-  }
-
- private:
-  void clear() { std::fill_n(partial_, width_, cpu::Partial<T>{}); }
-
-  // A chain of additions ends 2 below the limit: four lines are added among themselves first.
-  void count() {
-    if (++chain_ < cpu::kMaxChain - 2) return;
-    cascade_.push(partial_, width_);
-    clear();
-    chain_ = 0;
-  }
-
-  Stride stride_;
-  int64_t width_;
-  int64_t chain_ = 0;
-  cpu::Partial<T> partial_[kColumns];
-  cpu::Cascade<Total<T>, kColumns> cascade_;
+  Space<3> tasks_;  // operands 0 out, 1 in, 2 the position in the workspace
 };
 
 template <class T>
@@ -236,49 +191,54 @@ class Columns final : public SplitPlan<T> {
     const Offsets<2> stride = cpu::strides_of(this->kept_, last);
     const T* start = in + at[1] + first * stride[1];
     Total<T> sums[kColumns];
-    if (fused_lines_ > 1) {
-      sum_fused(start, this->part_range(part), sums);
-    } else if (stride[1] == 1) {
-      sum_columns(start, std::integral_constant<int64_t, 1>{}, width, this->part_range(part), sums);
+    if (stride[1] == 1) {
+      sum_dense(start, width, this->part_range(part), sums);
     } else {
-      sum_columns(start, stride[1], width, this->part_range(part), sums);
+      sum_columns(start, stride[1], {this->reduced_, width, this->part_range(part)}, sums);
     }
-    if (this->num_parts_ > 1) {
-      auto* parts = static_cast<Total<T>*>(launch.workspace) + part * this->num_outputs_;
-      std::copy_n(sums, width, parts + outer * num_columns_ + first);
-    } else {
-      this->store_(launch.out, at[0] + first * stride[0], stride[0], sums, width);
-    }
+    const int64_t output = outer * num_columns_ + first;
+    this->keep(launch, part * this->num_outputs_ + output, at[0] + first * stride[0], stride[0], sums, width);
   }
 
+  // Elements [range) of `lines`, each of `width` columns.
+  struct Lines {
+    Space<1> lines;
+    int64_t width;
+    std::array<int64_t, 2> range;
+  };
+
   template <class Stride>
-  void sum_columns(const T* in, Stride stride, int64_t width, const std::array<int64_t, 2>& range, Total<T>* sums) const {
-    ColumnSums<T, Stride> columns(stride, width);
-    const int64_t across = this->reduced_.strides[0][this->reduced_.ndim - 2];
-    const int64_t along = this->reduced_.strides[0][this->reduced_.ndim - 1];
-    cpu::for_each_block(this->reduced_, range[0], range[1], [&](const Offsets<1>& at, int64_t rows, int64_t n) {
+  static void sum_columns(const T* in, Stride stride, const Lines& work, Total<T>* sums) {
+    ColumnSums<T, Stride> columns(stride, work.width);
+    const int64_t across = work.lines.strides[0][work.lines.ndim - 2];
+    const int64_t along = work.lines.strides[0][work.lines.ndim - 1];
+    cpu::for_each_block(work.lines, work.range[0], work.range[1], [&](const Offsets<1>& at, int64_t rows, int64_t n) {
       for (int64_t row = 0; row < rows; ++row) columns.add_lines(in + at[0] + row * across, along, n);
     });
     columns.finish(sums);
   }
 
-  // The reduced space is one dim here, and its lines are contiguous.
-  void sum_fused(const T* in, const std::array<int64_t, 2>& range, Total<T>* sums) const {
-    using One = std::integral_constant<int64_t, 1>;
-    const T* start = in + this->reduced_.offset[0] + range[0] * num_columns_;
+  // Columns one step apart. Fused lines have a rest, whose sums are added at the end.
+  void sum_dense(const T* in, int64_t width, const std::array<int64_t, 2>& range, Total<T>* sums) const {
     const int64_t num_fused = (range[1] - range[0]) / fused_lines_;
-    int64_t width = num_columns_ * fused_lines_;
-    ColumnSums<T, One> fused(One{}, width);
-    fused.add_lines(start, width, num_fused);
-    fused.finish(sums);
-    ColumnSums<T, One> rest(One{}, num_columns_);
-    rest.add_lines(start + num_fused * width, num_columns_, range[1] - range[0] - num_fused * fused_lines_);
-    Total<T> rest_sums[kColumns];
-    rest.finish(rest_sums);
-    for (width /= 2; width >= num_columns_; width /= 2) {
-      for (int64_t j = 0; j < width; ++j) sums[j] += sums[j + width];
+    const int64_t rest = range[0] + num_fused * fused_lines_;
+    Lines passes[2] = {{this->reduced_, width, range}, {this->reduced_, width, {rest, range[1]}}};
+    if (fused_lines_ > 1) {
+      Lines& fused = passes[0];
+      fused.width = width * fused_lines_;
+      fused.lines.offset[0] += range[0] * width;
+      fused.lines.shape[1] = num_fused;
+      fused.lines.strides[0][1] = fused.width;
+      fused.range = {0, num_fused};
     }
-    for (int64_t j = 0; j < num_columns_; ++j) sums[j] += rest_sums[j];
+    Total<T> rest_sums[kColumns];
+    for (int pass = 0; pass < (rest < range[1] ? 2 : 1); ++pass) {
+      sum_columns(in, std::integral_constant<int64_t, 1>{}, passes[pass], pass == 0 ? sums : rest_sums);
+    }
+    for (int64_t left = passes[0].width / 2; left >= width; left /= 2) {
+      for (int64_t j = 0; j < left; ++j) sums[j] += sums[j + left];
+    }
+    for (int64_t j = 0; rest < range[1] && j < width; ++j) sums[j] += rest_sums[j];
   }
 
   int64_t num_columns_;
@@ -321,34 +281,20 @@ std::unique_ptr<const Plan> with_type(oprt_dtype_t dtype, Make&& make) {
   }
 }
 
-// The kept space with its fastest dim of some width last, as the input sees it.
-Space<2> columns_last(const Space<2>& kept) {
-  constexpr int64_t kWide = 8;
-  Space<2> result = cpu::at_least_2d(kept);
-  const auto stride = [&](int d) { return std::abs(result.strides[1][d]); };
-  int best = result.ndim - 1;
-  for (int d = 0; d < result.ndim; ++d) {
-    const bool wide = result.shape[d] >= kWide && stride(d) != 0;
-    if (wide && (result.shape[best] < kWide || stride(best) == 0 || stride(d) < stride(best))) best = d;
-  }
-  std::swap(result.shape[best], result.shape[result.ndim - 1]);
-  for (auto& strides : result.strides) std::swap(strides[best], strides[result.ndim - 1]);
-  return result;
-}
-
 bool prefers_columns(const Space<2>& kept, const Space<1>& reduced) {
+  constexpr int64_t kFewest = 8;
   const int last = kept.ndim - 1;
   const int64_t row_size = reduced.size();
   if (kept.size() == 0 || row_size <= 1) return false;
-  if (row_size <= kShortRow) return kept.shape[last] >= 8;
+  if (row_size <= kShortRow || reduced.shape[reduced.ndim - 1] <= kShortRow) return kept.shape[last] >= kFewest;
   const int64_t column_stride = std::abs(kept.strides[1][last]);
   const int64_t row_stride = std::abs(reduced.strides[0][reduced.ndim - 1]);
   const bool dense = reduced.ndim == 1 && column_stride == 1 && row_stride == kept.shape[last];
-  return column_stride != 0 && column_stride < row_stride && (dense || kept.shape[last] >= 8);
+  return column_stride != 0 && column_stride < row_stride && (dense || kept.shape[last] >= kFewest);
 }
 
 std::unique_ptr<const Plan> make_columns(const Problem& problem, const char** reason) {
-  const Space<2> kept = columns_last(problem.kept);
+  const Space<2> kept = cpu::with_fast_dim_last(cpu::at_least_2d(problem.kept), 1);
   OPRT_REQUIRE(prefers_columns(kept, problem.reduced), "kept dimensions that run faster than the reduced ones, or short rows");
   return with_type(problem.in_dtype,
                    [&]<class T>(T) -> std::unique_ptr<const Plan> { return std::make_unique<Columns<T>>(problem, kept); });

@@ -1,5 +1,6 @@
 // vector_add on the cpu. The canonical space is walked line by line, with loops of their own for contiguous and for repeated
 // inputs; an input that runs along another dim than out is turned in tiles first.
+#include "backends/cpu/convert.h"
 #include "backends/cpu/element.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/tile.h"
@@ -26,8 +27,35 @@ Complex<T> add(Complex<T> a, Complex<T> b) {
   return {add(a.re, b.re), add(a.im, b.im)};
 }
 
+// Contiguous float16 to out; an input may repeat. Goes through float, a group of elements at a time.
+inline void add_halves(Float16* out, const Float16* a, int64_t a_stride, const Float16* b, int64_t b_stride, int64_t n) {
+  constexpr int64_t kGroup = 512;
+  float sum[kGroup];
+  float other[kGroup];
+  const auto load = [](float* to, const Float16* from, int64_t stride, int64_t count) {
+    if (stride == 0) {
+      std::fill_n(to, count, to_float(*from));
+    } else {
+      cpu::load_line(to, from, count);
+    }
+  };
+  for (int64_t i = 0; i < n; i += kGroup) {
+    const int64_t count = std::min(kGroup, n - i);
+    load(sum, a + i * a_stride, a_stride, count);
+    load(other, b + i * b_stride, b_stride, count);
+    for (int64_t j = 0; j < count; ++j) sum[j] += other[j];
+    cpu::store_line(out + i, sum, count);
+  }
+}
+
 template <class T>
 void add_line(T* out, int64_t out_stride, const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t n) {
+  if constexpr (std::is_same_v<T, Float16>) {
+    const auto is_line = [](int64_t stride) { return stride == 0 || stride == 1; };
+    if (out_stride == 1 && is_line(a_stride) && is_line(b_stride)) return add_halves(out, a, a_stride, b, b_stride, n);
+  } else if constexpr (std::is_same_v<T, Complex<Float16>>) {
+    if (out_stride == 1 && a_stride == 1 && b_stride == 1) return add_halves(&out->re, &a->re, 1, &b->re, 1, 2 * n);
+  }
   if (out_stride == 1 && a_stride == 1 && b_stride == 1) {
     OPRT_CPU_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) out[i] = add(a[i], b[i]);

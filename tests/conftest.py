@@ -1,0 +1,80 @@
+"""`pytest --backend X`: finds the package, resolves the backend, prints the seed, and ends with 77 where everything was skipped."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+
+from operator_runtime_testing.check import Runtime  # noqa: E402
+from operator_runtime_testing.runner import UNAVAILABLE, USAGE, UsageError, import_runtime, resolve_backend  # noqa: E402
+
+_outcomes: set[str] = set()
+_unavailable = pytest.StashKey[str]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--backend", default="auto", help="cpu, nvidia, metax, tilelang, or auto, which is the cpu")
+    parser.addoption("--cost", default="normal", choices=("quick", "normal", "large"), help="run no dearer cases than these")
+    parser.addoption("--seed", type=int, default=0, help="of the random inputs of the cases")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    _outcomes.clear()
+    try:
+        module = import_runtime()
+        backend = resolve_backend("cpu" if config.getoption("--backend") == "auto" else config.getoption("--backend"), {})
+    except UsageError as error:
+        pytest.exit(str(error), USAGE)
+    import operator_runtime.backend
+
+    config.stash[_unavailable] = operator_runtime.backend.available_backends().get(backend, "this build does not know it")
+    config.stash[RUNTIME] = Runtime(module, backend)
+
+
+RUNTIME = pytest.StashKey[Runtime]()
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"operator_runtime: backend {config.stash[RUNTIME].backend}, seed {config.getoption('--seed')}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where the backend is missing, nothing is tested in its place."""
+    reason = config.stash[_unavailable]
+    if reason:
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason=f"backend {config.stash[RUNTIME].backend} is not available here: {reason}"))
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call" or report.skipped or report.failed:
+        _outcomes.add("skipped" if report.skipped else report.outcome)
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    if exitstatus == pytest.ExitCode.OK and _outcomes == {"skipped"}:
+        session.exitstatus = UNAVAILABLE
+
+
+@pytest.fixture(scope="session")
+def runtime(request: pytest.FixtureRequest) -> Runtime:
+    """The package and the backend that the run is for."""
+    return request.config.stash[RUNTIME]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The folder that holds the project."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def seed(request: pytest.FixtureRequest) -> int:
+    value: Any = request.config.getoption("--seed")
+    return int(value)

@@ -1,0 +1,56 @@
+/*
+ * negate: out[i] = -in[i].
+ *
+ * Shapes    in (d0, .., dn-1); out the same. 0 to 8 dimensions.
+ * Dtypes    float32, float64; out the same.
+ * Layouts   any strides; out may not write one address twice. Aliasing: out may be exactly in; see descriptor.h.
+ * Values    the sign is flipped, of zeros, infinities and NaN too.
+ * Workspace none.
+ * Order     enqueued on the stream, capture-safe. Bits always repeat.
+ * Threads   a descriptor may be executed from any number of threads at once.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "operator_runtime/backend.h"
+#include "operator_runtime/descriptor.h"
+#include "operator_runtime/export.h"
+#include "operator_runtime/status.h"
+#include "operator_runtime/tensor.h"
+
+OPRT_BEGIN_C
+
+/*
+ * On failure *desc is NULL.
+ * INVALID_ARGUMENT     a NULL argument, a malformed view, shapes that differ, mixed devices, an out that writes one address
+ *                      twice, an unknown backend
+ * UNSUPPORTED          dtypes that differ or are neither float32 nor float64; nothing in the backend takes the case
+ * BACKEND_UNAVAILABLE  the backend cannot run here
+ * OUT_OF_MEMORY        host memory
+ * DEVICE_ERROR         a kernel could not be loaded or configured
+ */
+OPRT_EXPORT oprt_status_t oprt_create_negate_descriptor(oprt_descriptor_t** desc, oprt_backend_t backend,
+                                                        const oprt_tensor_view_t* out, const oprt_tensor_view_t* in) OPRT_NOEXCEPT;
+
+/* What create would answer, without keeping anything; the reason is the last error. */
+OPRT_EXPORT oprt_status_t oprt_check_negate_support(oprt_backend_t backend, const oprt_tensor_view_t* out,
+                                                    const oprt_tensor_view_t* in) OPRT_NOEXCEPT;
+
+/* Bytes, the most that any execute of this descriptor may use. INVALID_ARGUMENT: a NULL argument, another operator's descriptor. */
+OPRT_EXPORT oprt_status_t oprt_get_negate_workspace_size(const oprt_descriptor_t* desc, size_t* workspace_size) OPRT_NOEXCEPT;
+
+/*
+ * Enqueues the computation on `stream`; `out` and `in` point to element 0.
+ * INVALID_ARGUMENT        another operator's descriptor, a NULL or misaligned pointer, forbidden overlap, a stream on the cpu
+ * INSUFFICIENT_WORKSPACE  workspace_size is too small
+ * DEVICE_ERROR            the launch failed
+ */
+OPRT_EXPORT oprt_status_t oprt_execute_negate(const oprt_descriptor_t* desc, void* workspace, size_t workspace_size, void* out,
+                                              const void* in, void* stream) OPRT_NOEXCEPT;
+
+/* OPRT_OK for NULL. INVALID_ARGUMENT: another operator's descriptor, which is left alive. */
+OPRT_EXPORT oprt_status_t oprt_destroy_negate_descriptor(oprt_descriptor_t* desc) OPRT_NOEXCEPT;
+
+OPRT_END_C

@@ -1,0 +1,142 @@
+"""The runner: its exit codes, its table, its lines, its JSON, and the list of refusals."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from operator_runtime_testing.case import Case, Tensor
+from operator_runtime_testing.check import Runtime
+from operator_runtime_testing.runner import run_case
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def run_ops(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "tests" / "run_ops.py"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **variables})
+
+
+@pytest.fixture(scope="module")
+def missing_backend() -> str:
+    available: dict[str, str] = importlib.import_module("operator_runtime.backend").available_backends()
+    missing = [name for name in ("metax", "nvidia", "tilelang") if available.get(name, "not in this build")]
+    if not missing:
+        pytest.skip("every backend is available here")
+    return missing[0]
+
+
+def test_it_passes_prints_a_verdict_per_group_and_writes_json(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    done = run_ops("--op", "copy", "--backend", "cpu", "--mode", "test", "--cost", "quick", "--json", str(report))
+    assert done.returncode == 0, done.stdout + done.stderr
+    row = next(line for line in done.stdout.splitlines() if "layout" in line)
+    assert "copy" in row
+    assert "passed" in row
+    written = json.loads(report.read_text())
+    assert written["schema_version"] == 1
+    assert {test["verdict"] for test in written["tests"]} == {"passed"}
+    assert len(written["tests"]) > 500
+
+
+def test_bench_prints_our_time_beside_pytorch_and_fills_a_row(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    arguments = ("--op", "vector_add", "--backend", "cpu", "--mode", "bench", "--case", "bench/4KB", "--json", str(report))
+    done = run_ops(*arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for text in ("GB/s", "PyTorch", "4KB"):
+        assert text in done.stdout
+    (row,) = json.loads(report.read_text())["performance"]
+    assert row["verdict"] == "passed"
+    assert row["mode"] == "steady"
+    assert row["bytes"] == 3 * 4096
+    assert row["flops"] == 1024
+    assert row["latency_us"]["n"] >= 30
+    assert 0 < row["latency_us"]["p10"] <= row["latency_us"]["median"] <= row["latency_us"]["p90"]
+    assert row["bandwidth_gb_s"] == pytest.approx(row["bytes"] / row["latency_us"]["median"] / 1e3)
+    assert row["arithmetic_intensity"] == pytest.approx(1024 / (3 * 4096))
+    assert row["baseline"]["name"] == "PyTorch"
+    assert row["baseline"]["latency_us"]["median"] > 0
+
+
+def test_a_case_and_a_pattern_select_what_runs() -> None:
+    one = run_ops("--op", "softmax", "--list", "--case", "size/float32/33")
+    assert one.stdout.split() == ["softmax", "size/float32/33"]
+    many = run_ops("--op", "softmax", "--list", "--case", "size/float32/*")
+    assert len(many.stdout.splitlines()) > 10
+    assert many.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--op", "no_such_operator"),
+        ("--op", "copy", "--case", "no/such/case"),
+        ("--op", "copy", "--backend", "no_such_backend"),
+        ("--op", "copy", "--mode", "no_such_mode"),
+        (),
+    ],
+    ids=lambda arguments: " ".join(arguments) or "nothing",
+)
+def test_wrong_usage_is_2_and_says_what_is_wrong(arguments: tuple[str, ...]) -> None:
+    done = run_ops(*arguments)
+    assert done.returncode == 2
+    assert "no_such" in done.stderr or "no/such" in done.stderr or "--op" in done.stderr
+
+
+def test_a_missing_build_is_2(tmp_path: Path) -> None:
+    done = run_ops("--op", "copy", "--backend", "cpu", CAMP_BUILD_DIR=str(tmp_path))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "operator_runtime" in done.stderr
+
+
+def test_a_backend_that_is_not_here_is_77_with_the_reason(missing_backend: str) -> None:
+    done = run_ops("--op", "copy", "--backend", missing_backend)
+    assert done.returncode == 77
+    assert f"backend {missing_backend} is not available here: " in done.stderr
+
+
+def test_pytest_is_77_too_where_everything_was_skipped(missing_backend: str) -> None:
+    tests = ["tests/test_cases.py", "-q", "-p", "no:cacheprovider", "-k", "copy and rank", "--backend", missing_backend]
+    done = subprocess.run([sys.executable, "-m", "pytest", *tests], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 77, done.stdout + done.stderr
+    assert "skipped" in done.stdout
+
+
+def _copying(refuse: bool) -> Runtime:
+    def copy_(out: Any, x: Any, backend: str) -> Any:
+        if refuse:
+            raise NotImplementedError(f"copy: not on {backend}")
+        out[...] = x
+        return out
+
+    module = SimpleNamespace(
+        copy=lambda x, backend: copy_(np.empty_like(x), x, backend), copy_=copy_, is_supported=lambda *a, **k: (True, "")
+    )
+    module.prepare_copy = None
+    return Runtime(module, "cpu")
+
+
+@pytest.mark.parametrize(
+    ("refuse", "refusals", "verdict"),
+    [
+        (False, {}, "passed"),
+        (True, {}, "failed"),
+        (True, {"copy/group/*": "too wide"}, "refused"),
+        (True, {"copy/other/*": "too wide"}, "failed"),
+        (False, {"copy/group/*": "too wide"}, "failed"),
+    ],
+)
+def test_a_refusal_counts_only_where_it_is_listed(refuse: bool, refusals: dict[str, str], verdict: str) -> None:
+    name = next(name for name in map("group/{}".format, range(100)) if Case("copy", name, {}, Tensor("int8", ())).seed(0) % 10 == 4)
+    case = Case("copy", name, {"x": Tensor("float32", (5,), kind="numpy")}, reference=lambda x: x, bits=True)
+    assert run_case(case, _copying(refuse), refusals, 0).verdict == verdict
