@@ -8,6 +8,7 @@ A document marks a snippet with a comment right above a fenced block:
     <!-- snippet: examples/c/softmax.c#softmax -->               between `[softmax]` and `[/softmax]` in comments of that file
     <!-- snippet: ops/copy/copy.h "struct Problem" .. "};" -->   from the first line that holds the one text to the next that starts
                                                                  with the other
+    <!-- snippet: ops/copy/copy.h "Space<2> space" -->           the first line that holds the text
     <!-- snippet: ops/copy/copy.h -->                            the whole file
 """
 
@@ -21,7 +22,7 @@ from pathlib import Path
 
 LANGUAGES = {".c": "c", ".h": "c", ".cc": "cpp", ".hpp": "cpp", ".py": "python", ".sh": "bash", ".txt": "cmake", ".cmake": "cmake"}
 SNIPPET = re.compile(r"^<!-- snippet: (?P<source>.+?) -->\n```[^\n]*\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-RANGE = re.compile(r'^(?P<path>\S+) "(?P<first>[^"]+)" \.\. "(?P<last>[^"]+)"$')
+RANGE = re.compile(r'^(?P<path>\S+) "(?P<first>[^"]+)"(?: \.\. "(?P<last>[^"]+)")?$')
 MARKER = re.compile(r"^\s*(//|#|/\*)\s*\[/?\w+\]\s*(\*/)?$")
 
 
@@ -46,7 +47,8 @@ def cut(root: Path, source: str) -> tuple[str, str]:
     lines = file.read_text().splitlines()
     if matched:
         first = find_line(lines, matched["first"], path)
-        lines = lines[first : find_line(lines, matched["last"], path, first + 1, at_start=True) + 1]
+        last = find_line(lines, matched["last"], path, first + 1, at_start=True) if matched["last"] else first
+        lines = lines[first : last + 1]
     elif marker:
         first = find_line(lines, f"[{marker}]", path)
         lines = lines[first + 1 : find_line(lines, f"[/{marker}]", path, first)]

@@ -62,7 +62,7 @@ OPRT_EXPORT const char* oprt_dtype_name(oprt_dtype_t dtype) OPRT_NOEXCEPT;
 
 /*
  * Fills `view` with a row-major contiguous view. `shape` holds `ndim` sizes and may be NULL when ndim is 0.
- * INVALID_ARGUMENT: view is NULL, ndim outside 0..8, a negative size, more than INT64_MAX elements, an unknown dtype.
+ * INVALID_ARGUMENT: view is NULL, ndim outside 0..8, a negative size, more than INT64_MAX bytes, an unknown dtype.
  */
 OPRT_EXPORT oprt_status_t oprt_make_contiguous_view(oprt_tensor_view_t* view, void* data, oprt_dtype_t dtype, oprt_device_t device,
                                                     int32_t ndim, const int64_t* shape) OPRT_NOEXCEPT;

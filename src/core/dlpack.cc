@@ -29,14 +29,14 @@ constexpr DTypeCode kCodes[] = {
     {kDLComplex, 128, OPRT_DTYPE_COMPLEX128}};
 
 oprt_dtype_t dtype_of(const oprt_dltensor_t& tensor) {
-  OPRT_CHECK(tensor.dtype.lanes == 1, "dltensor", OPRT_ERR_UNSUPPORTED, "dtype has %d lanes, expected 1", tensor.dtype.lanes);
+  OPRT_CHECK(tensor.dtype.lanes == 1, "dltensor", OPRT_ERR_UNSUPPORTED, "dltensor has a dtype of %d lanes, expected 1",
+             tensor.dtype.lanes);
   for (const DTypeCode& code : kCodes) {
     if (code.code == tensor.dtype.code && code.bits == tensor.dtype.bits) return code.dtype;
   }
-  throw Error(
-      OPRT_ERR_UNSUPPORTED, "dltensor",
-      "DLPack type code %d of %d bits is not supported, expected bool, an integer, a float or a complex type of OPRT_DTYPE_*",
-      tensor.dtype.code, tensor.dtype.bits);
+  throw Error(OPRT_ERR_UNSUPPORTED, "dltensor",
+              "dltensor has DLPack type code %d of %d bits, expected a bool, integer, float or complex type of OPRT_DTYPE_*",
+              tensor.dtype.code, tensor.dtype.bits);
 }
 
 oprt_device_t device_of(const oprt_dltensor_t& tensor) {
@@ -48,7 +48,7 @@ oprt_device_t device_of(const oprt_dltensor_t& tensor) {
     case kDLCUDAManaged:
       return {OPRT_DEVICE_CUDA, tensor.device.id};
     default:
-      throw Error(OPRT_ERR_UNSUPPORTED, "dltensor", "DLPack device type %d is not supported, expected cpu or cuda",
+      throw Error(OPRT_ERR_UNSUPPORTED, "dltensor", "dltensor is on a device of DLPack type %d, expected cpu or cuda",
                   tensor.device.type);
   }
 }
@@ -62,13 +62,11 @@ oprt_status_t oprt_view_from_dltensor(oprt_tensor_view_t* view, const oprt_dlten
     OPRT_CHECK(dltensor != nullptr, "dltensor", OPRT_ERR_INVALID_ARGUMENT, "dltensor is NULL");
     const int32_t ndim = dltensor->ndim;
     OPRT_CHECK(ndim >= 0 && ndim <= OPRT_MAX_DIMS, "dltensor", OPRT_ERR_INVALID_ARGUMENT,
-               "tensor has %d dimensions, expected 0..%d", ndim, OPRT_MAX_DIMS);
+               "dltensor has %d dimensions, expected 0..%d", ndim, OPRT_MAX_DIMS);
     const oprt_dtype_t dtype = oprt::dtype_of(*dltensor);
     const oprt_device_t device = oprt::device_of(*dltensor);
     void* data = dltensor->data == nullptr ? nullptr : static_cast<std::byte*>(dltensor->data) + dltensor->byte_offset;
-    oprt_tensor_view_t made;
-    const oprt_status_t status = oprt_make_contiguous_view(&made, data, dtype, device, ndim, dltensor->shape);
-    if (status != OPRT_OK) throw oprt::Error(status, "dltensor", "%s", oprt_last_error());
+    oprt_tensor_view_t made = oprt::contiguous_view("dltensor", data, dtype, device, ndim, dltensor->shape);
     if (dltensor->strides != nullptr) std::copy(dltensor->strides, dltensor->strides + ndim, made.strides);
     *view = made;
   });

@@ -12,6 +12,12 @@ uint64_t magnitude(int64_t stride) {
   return stride < 0 ? uint64_t{0} - static_cast<uint64_t>(stride) : static_cast<uint64_t>(stride);
 }
 
+// Modulo 2^64: the strides of a tensor without elements are unchecked, and what comes of them is never used.
+int64_t negated(int64_t value) { return static_cast<int64_t>(uint64_t{0} - static_cast<uint64_t>(value)); }
+int64_t advanced(int64_t offset, int64_t steps, int64_t stride) {
+  return static_cast<int64_t>(static_cast<uint64_t>(offset) + static_cast<uint64_t>(steps) * static_cast<uint64_t>(stride));
+}
+
 // One dimension of a space under construction.
 template <int N>
 struct Dim {
@@ -34,21 +40,21 @@ bool continues(const Dim<N>& outer, const Dim<N>& inner) {
 template <int N>
 Space<N> canonicalize(int ndim, const int64_t* shape, const std::array<const int64_t*, N>& strides) {
   Space<N> space;
+  if (std::find(shape, shape + ndim, 0) != shape + ndim) {
+    space.ndim = 1;
+    return space;
+  }
   std::array<Dim<N>, OPRT_MAX_DIMS> dims;
   size_t count = 0;
   for (int d = 0; d < ndim; ++d) {
-    if (shape[d] == 0) {
-      space.ndim = 1;
-      return space;
-    }
     if (shape[d] == 1) continue;
     Dim<N>& dim = dims[count++];
     dim.size = shape[d];
     const bool flip = strides[0][d] < 0;
     for (size_t k = 0; k < N; ++k) {
       const int64_t stride = strides[k][d];
-      if (flip) space.offset[k] += (dim.size - 1) * stride;
-      dim.strides[k] = flip ? -stride : stride;
+      if (flip) space.offset[k] = advanced(space.offset[k], dim.size - 1, stride);
+      dim.strides[k] = flip ? negated(stride) : stride;
     }
   }
 
@@ -65,8 +71,9 @@ Space<N> canonicalize(int ndim, const int64_t* shape, const std::array<const int
     if (space.ndim > 0) {
       Dim<N> outer{space.shape[last], {}};
       for (size_t k = 0; k < N; ++k) outer.strides[k] = space.strides[k][last];
-      if (continues(outer, dims[i])) {
-        space.shape[last] *= dims[i].size;
+      int64_t merged = 0;
+      if (continues(outer, dims[i]) && !__builtin_mul_overflow(outer.size, dims[i].size, &merged)) {
+        space.shape[last] = merged;
         for (size_t k = 0; k < N; ++k) space.strides[k][last] = dims[i].strides[k];
         continue;
       }

@@ -1,8 +1,8 @@
 #include "core/overlap.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
-#include <vector>
 
 namespace oprt {
 namespace {
@@ -14,7 +14,29 @@ struct Term {
   Int coefficient;
   Int bound;
 };
-using Terms = std::vector<Term>;
+
+// The dims of two views and the bytes of an element.
+constexpr size_t kMaxTerms = 2 * OPRT_MAX_DIMS + 1;
+
+// A list in place: execute asks about overlap, and execute never allocates.
+class Terms {
+ public:
+  void add(Int coefficient, Int bound) { terms_[size_++] = {coefficient, bound}; }
+  size_t size() const { return size_; }
+  const Term& operator[](size_t k) const { return terms_[k]; }
+  Term* begin() { return terms_.data(); }
+  Term* end() { return terms_.data() + size_; }
+  const Term* begin() const { return terms_.data(); }
+  const Term* end() const { return terms_.data() + size_; }
+
+ private:
+  std::array<Term, kMaxTerms> terms_;
+  size_t size_ = 0;
+};
+
+void sort_by_coefficient(Terms& terms) {
+  std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.coefficient < b.coefficient; });
+}
 
 constexpr int kMaxNodes = 20000;
 
@@ -37,14 +59,14 @@ Int inverse(Int a, Int m) {
 // Joins terms whose values together are the multiples of one coefficient without a gap, as the dims of a contiguous tensor are. The
 // set of reachable sums stays the same.
 Terms join(Terms terms) {
-  std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.coefficient < b.coefficient; });
+  sort_by_coefficient(terms);
   Terms joined;
   for (const Term& term : terms) {
     const auto fits = std::find_if(joined.begin(), joined.end(), [&](const Term& small) {
       return term.coefficient % small.coefficient == 0 && term.coefficient / small.coefficient <= small.bound + 1;
     });
     if (fits == joined.end()) {
-      joined.push_back(term);
+      joined.add(term.coefficient, term.bound);
     } else {
       fits->bound += term.coefficient / fits->coefficient * term.bound;
     }
@@ -57,10 +79,12 @@ Terms join(Terms terms) {
 // out.
 class Search {
  public:
-  explicit Search(Terms terms) : terms_(std::move(terms)), reach_(terms_.size() + 1, 0), divisor_(terms_.size() + 1, 0) {
+  explicit Search(const Terms& terms) : terms_(terms) {
     for (size_t k = terms_.size(); k-- > 0;) {
       reach_[k] = reach_[k + 1] + terms_[k].coefficient * terms_[k].bound;
       divisor_[k] = gcd(terms_[k].coefficient, divisor_[k + 1]);
+      step_[k] = divisor_[k + 1] != 0 ? divisor_[k + 1] / divisor_[k] : 1;
+      inverse_[k] = inverse(terms_[k].coefficient / divisor_[k], step_[k]);
     }
   }
 
@@ -74,12 +98,9 @@ class Search {
     const auto [coefficient, bound] = terms_[k];
     Int x = target > reach_[k + 1] ? (target - reach_[k + 1] + coefficient - 1) / coefficient : 0;
     const Int last = std::min(bound, target / coefficient);
-    Int step = 1;
-    if (const Int later = divisor_[k + 1]; later != 0) {
-      step = later / divisor_[k];
-      const Int wanted = (target / divisor_[k]) % step * inverse(coefficient / divisor_[k], step) % step;
-      x += (wanted - x % step + step) % step;
-    }
+    const Int step = step_[k];
+    const Int wanted = (target / divisor_[k]) % step * inverse_[k] % step;
+    x += (wanted - x % step + step) % step;
     for (; x <= last; x += step) {
       if (++nodes_ > kMaxNodes) return Overlap::kUndecided;
       const Overlap found = solve(k + 1, target - coefficient * x);
@@ -89,8 +110,10 @@ class Search {
   }
 
   const Terms terms_;
-  std::vector<Int> reach_;    // the largest sum of terms k and later
-  std::vector<Int> divisor_;  // the gcd of their coefficients; 0 for none
+  std::array<Int, kMaxTerms + 1> reach_{};    // the largest sum of terms k and later
+  std::array<Int, kMaxTerms + 1> divisor_{};  // the gcd of their coefficients; 0 for none
+  std::array<Int, kMaxTerms> step_{};         // between values of x that leave a multiple of the later terms' gcd
+  std::array<Int, kMaxTerms> inverse_{};      // of the coefficient, modulo step
   int nodes_ = 0;
 };
 
@@ -103,7 +126,7 @@ Int add_dims(Terms& terms, const oprt_tensor_view_t& view, Int unit) {
   for (int d = 0; d < view.ndim; ++d) {
     const Int stride = scale * view.strides[d];
     if (view.shape[d] <= 1 || stride == 0) continue;
-    terms.push_back({absolute(stride), view.shape[d] - 1});
+    terms.add(absolute(stride), view.shape[d] - 1);
     if (stride < 0) below += absolute(stride) * (view.shape[d] - 1);
   }
   return below;
@@ -139,17 +162,16 @@ Overlap views_overlap(const oprt_tensor_view_t& a, const void* a_data, const opr
 
   Terms terms;
   const Int a_below = add_dims(terms, a, unit);
-  Terms b_terms;
-  const Int b_below = add_dims(b_terms, b, unit);
+  const size_t num_a = terms.size();
+  const Int b_below = add_dims(terms, b, unit);
   Int b_extent = 0;
-  for (const Term& term : b_terms) b_extent += term.coefficient * term.bound;
-  terms.insert(terms.end(), b_terms.begin(), b_terms.end());
+  for (size_t k = num_a; k < terms.size(); ++k) b_extent += terms[k].coefficient * terms[k].bound;
   Int target = distance + a_below + (b_extent - b_below);
   if (!whole_elements && a_size + b_size > 2) {
-    terms.push_back({1, a_size + b_size - 2});
+    terms.add(1, a_size + b_size - 2);
     target += b_size - 1;
   }
-  return Search(join(std::move(terms))).solve(target);
+  return Search(join(terms)).solve(target);
 }
 
 Overlap writes_twice(const oprt_tensor_view_t& view) {
@@ -160,19 +182,19 @@ Overlap writes_twice(const oprt_tensor_view_t& view) {
   for (int d = 0; d < view.ndim; ++d) {
     if (view.shape[d] == 1) continue;
     if (view.strides[d] == 0) return Overlap::kYes;
-    dims.push_back({absolute(view.strides[d]), view.shape[d] - 1});
+    dims.add(absolute(view.strides[d]), view.shape[d] - 1);
   }
-  std::sort(dims.begin(), dims.end(), [](const Term& a, const Term& b) { return a.coefficient < b.coefficient; });
+  sort_by_coefficient(dims);
 
   // Two indices meet where  sum(stride * difference) = 0  for differences within the bounds that are not all 0. Let t be the last
   // dim with one, say 1 + x: then the dims before it, each from -bound to bound, make up for it.
   Int extent = 0;  // of the dims before t
   for (size_t t = 0; t < dims.size(); ++t) {
     if (dims[t].coefficient <= extent) {
-      Terms terms(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(t));
-      for (Term& term : terms) term.bound *= 2;
-      if (dims[t].bound > 1) terms.push_back({dims[t].coefficient, dims[t].bound - 1});
-      const Overlap found = Search(join(std::move(terms))).solve(extent - dims[t].coefficient);
+      Terms terms;
+      for (size_t k = 0; k < t; ++k) terms.add(dims[k].coefficient, 2 * dims[k].bound);
+      if (dims[t].bound > 1) terms.add(dims[t].coefficient, dims[t].bound - 1);
+      const Overlap found = Search(join(terms)).solve(extent - dims[t].coefficient);
       if (found != Overlap::kNo) return found;
     }
     extent += dims[t].coefficient * dims[t].bound;

@@ -79,7 +79,22 @@ void check_view(const char* name, const oprt_tensor_view_t* view) {
              "%s is on a device of type %d, expected %d (cpu) or %d (cuda)", name, view->device.type, OPRT_DEVICE_CPU,
              OPRT_DEVICE_CUDA);
   OPRT_CHECK(num_elements(*view) == 0 || span_fits(*view), name, OPRT_ERR_INVALID_ARGUMENT,
-             "%s has strides that reach further than 2^63 - 1 bytes", name);
+             "%s has shape %s and strides %s, which reach further than 2^63 - 1 bytes", name, shape_text(*view).c_str(),
+             shape_text(view->strides, view->ndim).c_str());
+}
+
+oprt_tensor_view_t contiguous_view(const char* name, void* data, oprt_dtype_t dtype, oprt_device_t device, int32_t ndim,
+                                   const int64_t* shape) {
+  check_shape(name, dtype, ndim, shape);
+  oprt_tensor_view_t view{data, dtype, device, ndim, {}, {}};
+  int64_t stride = 1;
+  for (int d = ndim - 1; d >= 0; --d) {
+    view.shape[d] = shape[d];
+    view.strides[d] = stride;
+    // A tensor without elements may have sizes whose product is no int64; its strides are never used.
+    if (__builtin_mul_overflow(stride, std::max<int64_t>(shape[d], 1), &stride)) stride = 1;
+  }
+  return view;
 }
 
 int64_t num_elements(const oprt_tensor_view_t& view) { return count_elements(view.shape, view.ndim); }
@@ -107,14 +122,6 @@ oprt_status_t oprt_make_contiguous_view(oprt_tensor_view_t* view, void* data, op
                                         int32_t ndim, const int64_t* shape) noexcept {
   return oprt::guard("oprt_make_contiguous_view", [&] {
     OPRT_CHECK(view != nullptr, "view", OPRT_ERR_INVALID_ARGUMENT, "view is NULL");
-    oprt::check_shape("view", dtype, ndim, shape);
-    *view = {data, dtype, device, ndim, {}, {}};
-    int64_t stride = 1;
-    for (int d = ndim - 1; d >= 0; --d) {
-      view->shape[d] = shape[d];
-      view->strides[d] = stride;
-      // A tensor without elements may have sizes whose product is no int64; its strides are never used.
-      if (__builtin_mul_overflow(stride, std::max<int64_t>(shape[d], 1), &stride)) stride = 1;
-    }
+    *view = oprt::contiguous_view("view", data, dtype, device, ndim, shape);  // shape may be view's own
   });
 }

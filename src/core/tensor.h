@@ -15,6 +15,11 @@ DTypeKind dtype_kind(oprt_dtype_t dtype);
 // address span (in bytes) inside int64. UNSUPPORTED for a device that is neither cpu nor cuda. `name` is the argument's.
 void check_view(const char* name, const oprt_tensor_view_t* view);
 
+// A row-major contiguous view. Throws INVALID_ARGUMENT on argument `name` for what check_view refuses in a dtype and a shape, and
+// for a NULL shape with ndim > 0.
+oprt_tensor_view_t contiguous_view(const char* name, void* data, oprt_dtype_t dtype, oprt_device_t device, int32_t ndim,
+                                   const int64_t* shape);
+
 // Number of elements of a checked view.
 int64_t num_elements(const oprt_tensor_view_t& view);
 

@@ -65,7 +65,8 @@ double from_cgroup() {
       const double quota = read(mount + group);
       if (quota > 0 && (tightest == 0 || quota < tightest)) tightest = quota;
       if (group.empty() || group == "/") return;
-      group.erase(group.find_last_of('/'));
+      const size_t slash = group.find_last_of('/');
+      group.erase(slash != std::string::npos ? slash : 0);
     }
   };
   std::ifstream groups("/proc/self/cgroup");

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <new>
-#include <system_error>
+#include <exception>
 #include <thread>
 
 #include "core/thread_count.h"
@@ -53,23 +52,24 @@ class Pool {
 
   int num_threads() const { return num_threads_; }
 
-  // False where another thread's job runs.
+  // False where another thread's job runs, or where the ticket cannot count the pieces.
   bool try_run(int64_t count, int64_t grain, Body body, void* context) {
-    if (busy_.exchange(true, std::memory_order_acquire)) return false;
+    const int64_t pieces = (count - 1) / grain + 1;
+    if (pieces > kMaxPieces || busy_.exchange(true, std::memory_order_acquire)) return false;
     start_workers();
-    // Closed while the job is written: a late worker that reads a part of it then finds that its ticket is no longer the current one.
+    // Closed while the job is written: a late worker that reads a part of it then finds that its ticket is no longer the current
+    // one.
     const uint64_t job = (ticket_.load(std::memory_order_relaxed) & ~kPieceMask) + kJob;
     ticket_.exchange(job | kPieceMask, std::memory_order_acq_rel);
     count_.store(count, std::memory_order_release);
     grain_.store(grain, std::memory_order_release);
     body_.store(body, std::memory_order_release);
     context_.store(context, std::memory_order_release);
-    const int64_t pieces = (count + grain - 1) / grain;
     pieces_.store(pieces, std::memory_order_release);
     unfinished_.store(pieces, std::memory_order_relaxed);
     finished_.store(0, std::memory_order_relaxed);
     ticket_.store(job, std::memory_order_release);
-    epoch_.fetch_add(1, std::memory_order_release);
+    epoch_.fetch_add(1, std::memory_order_seq_cst);  // before notify_all looks for sleepers
     epoch_.notify_all();
 
     inside_job = true;
@@ -85,6 +85,8 @@ class Pool {
   static constexpr int kPieceBits = 40;
   static constexpr uint64_t kJob = uint64_t{1} << kPieceBits;
   static constexpr uint64_t kPieceMask = kJob - 1;
+  // The ticket's piece grows by one for each that is claimed and must stay below kPieceMask, the piece of a closed job.
+  static constexpr int64_t kMaxPieces = int64_t{1} << (kPieceBits - 1);
 
   void start_workers() {
     if (started_) return;
@@ -96,7 +98,7 @@ class Pool {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
       for (int i = 1; i < num_threads_; ++i) std::thread([this] { serve(); }).detach();
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
       // No more threads to be had: the caller and those that started do the work.
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -125,9 +127,12 @@ class Pool {
       const auto piece = static_cast<int64_t>(ticket & kPieceMask);
       if ((ticket & ~kPieceMask) != job || piece >= pieces) return;
       if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
-      body(context, piece * grain, std::min((piece + 1) * grain, count));
+      const int64_t begin = piece * grain;
+      body(context, begin, begin + std::min(grain, count - begin));
       if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        finished_.store(1, std::memory_order_release);
+        // notify_one looks for sleepers with a load. A weaker store could become visible after that look, and a caller that went to
+        // sleep in between would never wake.
+        finished_.store(1, std::memory_order_seq_cst);
         finished_.notify_one();
       }
     }
@@ -149,16 +154,20 @@ class Pool {
 
 std::atomic<Pool*> current_pool{nullptr};
 
+// A forked child has none of the parent's workers, and a job of another thread may have been cut off: it starts over. Registered
+// while the library loads, so that no fork can come between a first job and the registration.
+[[gnu::constructor]] void start_over_after_fork() {
+  pthread_atfork(nullptr, nullptr, [] {
+    current_pool.store(nullptr, std::memory_order_release);
+    inside_job = false;
+  });
+}
+
 // The pool is never freed: workers may be in it when the process exits.
 Pool& pool() {
   Pool* found = current_pool.load(std::memory_order_acquire);
   if (found != nullptr) [[likely]]
     return *found;
-  // A forked child has none of the parent's workers, and a job of another thread may have been cut off: it starts over.
-  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] {
-    current_pool.store(nullptr, std::memory_order_release);
-    inside_job = false;
-  });
   auto* fresh = new Pool(count_threads());
   if (current_pool.compare_exchange_strong(found, fresh, std::memory_order_acq_rel)) return *fresh;
   delete fresh;
@@ -173,7 +182,9 @@ void parallel_for(int64_t count, int64_t grain, Body body, void* context) {
   if (count <= 0) return;
   const bool alone = inside_job || count <= grain || pool().num_threads() == 1;
   if (!alone && pool().try_run(count, grain, body, context)) return;
-  for (int64_t begin = 0; begin < count; begin += grain) body(context, begin, std::min(begin + grain, count));
+  int64_t begin = 0;
+  for (; count - begin > grain; begin += grain) body(context, begin, begin + grain);
+  body(context, begin, count);
 }
 
 }  // namespace oprt

@@ -10,7 +10,7 @@ namespace oprt::cpu {
 // e^x for x <= 0; 0 for -inf, NaN for NaN. x = n ln 2 + r with |r| <= ln 2 / 2; e^r is 1 + r + r^2 q(r), where q interpolates at
 // Chebyshev nodes (relative error 1e-8, 0.2 ulp). 2^n is applied in two factors, because it may be subnormal itself.
 inline float exp_nonpositive(float x) {
-  constexpr float kRound = 0x1.8p23f;   // adding it leaves an integer in the low bits
+  constexpr float kRound = 0x1.8p23f;  // adding it leaves an integer in the low bits
   const float y = x < -110.0f ? -110.0f : x;
   const float z = y * 0x1.715476p0f + kRound;
   const float n = z - kRound;

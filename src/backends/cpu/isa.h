@@ -2,13 +2,15 @@
 // at run time. -DOPRT_CPU_BASELINE leaves only the baseline.
 #pragma once
 
+#if defined(__x86_64__) && !defined(OPRT_CPU_BASELINE)
+#define OPRT_CPU_AVX2 1
+#endif
+
 namespace oprt::cpu {
 
-#if defined(__x86_64__) && !defined(OPRT_CPU_BASELINE)
+#if defined(OPRT_CPU_AVX2)
 
-inline bool has_avx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
-}
+inline bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"); }
 
 // flatten pulls everything that `body` calls into this function, so that all of it is compiled for the target.
 template <class Body>
@@ -21,7 +23,7 @@ template <class Body>
 // Calls body() compiled for the best instruction set of this CPU. One call covers a piece of work, not an element.
 template <class Body>
 void vectorized(const Body& body) {
-#if defined(__x86_64__) && !defined(OPRT_CPU_BASELINE)
+#if defined(OPRT_CPU_AVX2)
   if (has_avx2()) return call_avx2(body);
 #endif
   body();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "backends/cpu/convert.h"
 #include "backends/cpu/element.h"
 
 namespace oprt::cpu {
@@ -103,45 +104,46 @@ inline Partial<T> sum_lanes(const T* in, Stride stride, int64_t n) {
 constexpr int kLanes = 32;
 constexpr int kShortLanes = 8;
 
-template <class T, class Stride>
-inline Total<T> sum_chunk(const T* in, Stride stride, int64_t n) {
-  Total<T> result{};
-  int64_t done = 0;
-  if (n >= kLanes) {
-    done = n / kLanes * kLanes;
-    result = total<Total<T>>(sum_lanes<kLanes>(in, stride, done));
-  }
-  Partial<T> rest{};
-  if (n - done >= kShortLanes) {
-    const int64_t count = (n - done) / kShortLanes * kShortLanes;
-    rest = sum_lanes<kShortLanes>(in + done * stride, stride, count);
-    done += count;
-  }
+// The sum of a contiguous line of at most 64 * kLanes elements.
+template <class T>
+inline Total<T> sum_contiguous(const T* in, int64_t n) {
+  constexpr std::integral_constant<int64_t, 1> kStep{};
+  const int64_t wide = n / kLanes * kLanes;
+  const int64_t narrow = n / kShortLanes * kShortLanes;
+  const Total<T> result = wide > 0 ? total<Total<T>>(sum_lanes<kLanes>(in, kStep, wide)) : Total<T>{};
+  const Partial<T> rest = narrow > wide ? sum_lanes<kShortLanes>(in + wide, kStep, narrow - wide) : Partial<T>{};
   Partial<T> tail{};
-  for (; done < n; ++done) tail += addend(in[done * stride]);
+  for (int64_t i = narrow; i < n; ++i) tail += addend(in[i]);
   return result + total<Total<T>>(rest + tail);
 }
 
-// Pushes the sum of a line of any length.
+// The sum of a line of at most 64 * kShortLanes elements.
 template <class T>
-inline void push_line(Cascade<Total<T>, 1>& cascade, const T* in, int64_t stride, int64_t n) {
-  constexpr int64_t kChunk = kMaxChain * kLanes;
-  for (int64_t i = 0; i < n; i += kChunk) {
-    const int64_t count = std::min(kChunk, n - i);
-    const Total<T> sum = stride == 1 ? sum_chunk(in + i, std::integral_constant<int64_t, 1>{}, count)
-                                     : sum_chunk(in + i * stride, stride, count);
-    cascade.push(&sum, 1);
-  }
+inline Total<T> sum_strided(const T* in, int64_t stride, int64_t n) {
+  const int64_t narrow = n / kShortLanes * kShortLanes;
+  Partial<T> tail{};
+  for (int64_t i = narrow; i < n; ++i) tail += addend(in[i * stride]);
+  return total<Total<T>>(sum_lanes<kShortLanes>(in, stride, narrow) + tail);
 }
 
+// Pushes the sums of the pieces of a line of any length.
 template <class T>
-inline Total<T> sum_line(const T* in, int64_t stride, int64_t n) {
-  if (n <= kMaxChain * kLanes && stride == 1) return sum_chunk(in, std::integral_constant<int64_t, 1>{}, n);
-  Cascade<Total<T>, 1> cascade;
-  push_line(cascade, in, stride, n);
-  Total<T> result;
-  cascade.finish(&result, 1);
-  return result;
+inline void push_line(Cascade<Total<T>, 1>& cascade, const T* in, int64_t stride, int64_t n) {
+  const int64_t chunk = kMaxChain * (stride == 1 ? kLanes : kShortLanes);
+  for (int64_t i = 0; i < n; i += chunk) {
+    const int64_t count = std::min(chunk, n - i);
+    Total<T> sum;
+    if (stride != 1) {
+      sum = sum_strided(in + i * stride, stride, count);
+    } else if constexpr (std::is_same_v<T, Float16>) {
+      float buffer[kMaxChain * kLanes];
+      load_line(buffer, in + i, count);
+      sum = sum_contiguous(buffer, count);
+    } else {
+      sum = sum_contiguous(in + i, count);
+    }
+    cascade.push(&sum, 1);
+  }
 }
 
 }  // namespace oprt::cpu

@@ -14,7 +14,10 @@ namespace oprt::cpu {
 template <class T>
 constexpr int64_t kTileElements = sizeof(T) <= 2 ? 4096 : 8192 / static_cast<int64_t>(sizeof(T));
 template <class T>
-constexpr int64_t kTileSide = sizeof(T) <= 2 ? 64 : sizeof(T) <= 4 ? 44 : sizeof(T) <= 8 ? 32 : 20;
+constexpr int64_t kTileSide = sizeof(T) <= 2   ? 64
+                              : sizeof(T) <= 4 ? 44
+                              : sizeof(T) <= 8 ? 32
+                                               : 20;
 
 // The dim along which operand k runs fastest, or -1 where the last dim serves it well: no step, or within a cache line.
 template <int N>
@@ -57,7 +60,9 @@ class Tiling {
     tiles_down_ = (space.shape[last - 1] + rows_ - 1) / rows_;
   }
 
-  int64_t num_tiles() const { return space_.size() / space_.shape[space_.ndim - 1] / space_.shape[space_.ndim - 2] * tiles_across_ * tiles_down_; }
+  int64_t num_tiles() const {
+    return space_.size() / space_.shape[space_.ndim - 1] / space_.shape[space_.ndim - 2] * tiles_across_ * tiles_down_;
+  }
   int64_t tile_elements() const { return rows_ * columns_; }
 
   // Calls body(at, rows, n) for tile `index`.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <utility>
 
 #include "core/layout.h"
@@ -39,6 +40,23 @@ Offsets<N> strides_of(const Space<N>& space, int dim) {
   return strides;
 }
 
+// The space with the dim last along which operand k runs fastest, among those of some width where there are such.
+template <int N>
+Space<N> with_fast_dim_last(const Space<N>& space, int k) {
+  constexpr int64_t kWide = 8;
+  Space<N> result = space;
+  const int last = space.ndim - 1;
+  const auto stride = [&](int d) { return std::abs(space.strides[k][d]); };
+  const auto is_wide = [&](int d) { return space.shape[d] >= kWide && stride(d) != 0; };
+  int best = last;
+  for (int d = 0; d < last; ++d) {
+    if (is_wide(d) && (!is_wide(best) || stride(d) < stride(best))) best = d;
+  }
+  std::swap(result.shape[best], result.shape[last]);
+  for (auto& strides : result.strides) std::swap(strides[best], strides[last]);
+  return result;
+}
+
 // Where element `index` of the first `ndim` dims lies.
 template <int N>
 Offsets<N> locate(const Space<N>& space, int ndim, int64_t index) {
@@ -51,19 +69,27 @@ Offsets<N> locate(const Space<N>& space, int ndim, int64_t index) {
   return at;
 }
 
-// Calls body(at, rows, n) for blocks of the last two dims that together are elements [begin, end). Needs two dims or more.
+// Calls body(at, rows, n) for blocks of the last two dims that together are elements [begin, end). Needs two dims or more. `body`
+// stands in one place here and in for_each_line, because it is inlined: walks within walks would multiply the code.
 template <int N, class Body>
 void for_each_block(const Space<N>& space, int64_t begin, int64_t end, Body&& body) {
   const int last = space.ndim - 1;
   const int64_t n = space.shape[last];
   const int64_t rows = space.shape[last - 1];
+  const bool is_one_block = space.ndim == 2 && begin == 0 && end == n * rows;  // saves short walks the divisions
   while (begin < end) {
-    const int64_t column = begin % n;
-    const int64_t row = begin / n % rows;
-    const bool partial = column != 0 || end - begin < n;
-    const int64_t take_rows = partial ? 1 : std::min(rows - row, (end - begin) / n);
-    const int64_t take = partial ? std::min(n - column, end - begin) : n;
-    body(locate(space, space.ndim, begin), take_rows, take);
+    Offsets<N> at = space.offset;
+    int64_t take_rows = rows;
+    int64_t take = n;
+    if (!is_one_block) {
+      const int64_t column = begin % n;
+      const int64_t row = begin / n % rows;
+      const bool partial = column != 0 || end - begin < n;
+      take_rows = partial ? 1 : std::min(rows - row, (end - begin) / n);
+      take = partial ? std::min(n - column, end - begin) : n;
+      at = locate(space, space.ndim, begin);
+    }
+    body(at, take_rows, take);
     begin += take_rows * take;
   }
 }
@@ -76,17 +102,18 @@ void for_each_line(const Space<N>& space, int64_t begin, int64_t end, Body&& bod
   constexpr int64_t kRowsInCache = 256;
   const Offsets<N> across = strides_of(space, space.ndim - 2);
   const Offsets<N> along = strides_of(space, space.ndim - 1);
-  const auto step = [](Offsets<N>& at, const Offsets<N>& strides, int64_t count) {
-    for (int k = 0; k < N; ++k) at[k] += strides[k] * count;
-  };
-  for_each_block(space, begin, end, [&](Offsets<N> at, int64_t rows, int64_t n) {
-    if (n >= kShort || n >= rows) {
-      for (int64_t row = 0; row < rows; ++row, step(at, across, 1)) body(at, along, n);
-      return;
-    }
-    for (int64_t row = 0; row < rows; row += kRowsInCache, step(at, across, kRowsInCache)) {
-      Offsets<N> start = at;
-      for (int64_t i = 0; i < n; ++i, step(start, along, 1)) body(start, across, std::min(kRowsInCache, rows - row));
+  for_each_block(space, begin, end, [&](const Offsets<N>& at, int64_t rows, int64_t n) {
+    const bool turned = n < kShort && n < rows;
+    const int64_t chunk = turned ? kRowsInCache : 1;
+    const int64_t lines = turned ? n : 1;
+    const Offsets<N>& stride = turned ? across : along;
+    for (int64_t row = 0; row < rows; row += chunk) {
+      const int64_t count = turned ? std::min(chunk, rows - row) : n;
+      for (int64_t line = 0; line < lines; ++line) {
+        Offsets<N> start = at;
+        for (int k = 0; k < N; ++k) start[k] += row * across[k] + line * along[k];
+        body(start, stride, count);
+      }
     }
   });
 }
