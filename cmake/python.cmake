@@ -11,12 +11,16 @@ if(failed)
 endif()
 find_package(nanobind CONFIG REQUIRED)
 
+# What stamp.py hashes: a change of any of it is a new stamp, so it is a new module too.
+file(GLOB stamped CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/operator_runtime/*.h ${PROJECT_SOURCE_DIR}/include/operator_runtime/ops/*.h
+  ${PROJECT_SOURCE_DIR}/python/native/*.h ${PROJECT_SOURCE_DIR}/python/native/*.cc ${PROJECT_SOURCE_DIR}/ops/*/python.cc)
 file(GLOB native_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/native/*.cc)
 nanobind_add_module(_native NB_STATIC NB_DOMAIN operator_runtime NB_SUPPRESS_WARNINGS
   ${native_sources} ${oprt_binding_sources} ${oprt_generated_dir}/bind_ops.cc)
 target_include_directories(_native PRIVATE ${PROJECT_SOURCE_DIR}/python)
 target_link_libraries(_native PRIVATE oprt_compile_options operator_runtime)
-set_target_properties(_native PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python)
+set_target_properties(_native PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python
+  LINK_DEPENDS "${stamped}")
 add_custom_command(TARGET _native POST_BUILD
   COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/python/operator_runtime/_internal/stamp.py
     ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/python/_native.stamp)

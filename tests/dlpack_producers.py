@@ -78,7 +78,12 @@ class Producer:
         array, ndim = self.array, self.array.ndim
         offset = self.fields.get("byte_offset", 0)
         described = _Tensor(
-            data=array.ctypes.data - offset, device_type=CPU, ndim=ndim, code=CODES[array.dtype.kind], bits=array.itemsize * 8, lanes=1
+            data=array.ctypes.data - offset,
+            device_type=CPU,
+            ndim=ndim,
+            code=CODES[array.dtype.kind],
+            bits=array.itemsize * 8,
+            lanes=1,
         )
         described.shape = (ctypes.c_int64 * ndim)(*array.shape)
         described.strides = (ctypes.c_int64 * ndim)(*(stride // array.itemsize for stride in array.strides))
@@ -99,12 +104,12 @@ class Producer:
 class WithoutKeywords(Producer):
     """As __dlpack__ was in the beginning: on the cpu it takes nothing."""
 
-    def __dlpack__(self) -> Any:
+    def __dlpack__(self) -> Any:  # type: ignore[override]
         self.calls.append({})
         return self.export()
 
 
-class NumpyBacked:
+class _Backed:
     """A tensor of a library with an array-API namespace, whose memory is a NumPy array."""
 
     device = "cpu"
@@ -115,19 +120,24 @@ class NumpyBacked:
     def __dlpack_device__(self) -> tuple[int, int]:
         return CPU, 0
 
-    def __dlpack__(self, **keywords: Any) -> Any:
-        return self.array.__dlpack__(**keywords)
-
     def __array_namespace__(self, api_version: str | None = None) -> Any:
         return Namespace(type(self))
 
 
-class Immutable(NumpyBacked):
+class NumpyBacked(_Backed):
+    """One that can be written."""
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return self.array.__dlpack__(**keywords)
+
+
+class Immutable(_Backed):
     """As JAX's arrays: never written, made from others' memory."""
 
+    __module__ = "jaxlib.arrays"
 
-Immutable.__module__ = "jaxlib.arrays"
-Immutable.__dlpack__ = lambda self, **keywords: self.array.__dlpack__(**keywords)  # type: ignore[method-assign]
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return self.array.__dlpack__(**keywords)
 
 
 class Namespace:

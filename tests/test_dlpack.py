@@ -105,7 +105,9 @@ def test_read_only_memory_is_an_input() -> None:
     assert out.array.tolist() == [1, 2, 3, 4, 5, 6]
 
 
-@pytest.mark.parametrize(("flags", "text"), [(READ_ONLY, "copy: out is read-only"), (IS_COPIED, "copy: out was exported as a copy")])
+@pytest.mark.parametrize(
+    ("flags", "text"), [(READ_ONLY, "copy: out is read-only"), (IS_COPIED, "copy: out was exported as a copy")]
+)
 def test_memory_that_cannot_take_a_result_is_no_out(flags: int, text: str) -> None:
     out = Producer(np.zeros(6, np.float32), flags=flags)
     with pytest.raises(ValueError, match=text):
@@ -115,7 +117,7 @@ def test_memory_that_cannot_take_a_result_is_no_out(flags: int, text: str) -> No
 
 
 def test_several_lanes_are_refused() -> None:
-    with pytest.raises(NotImplementedError, match="copy: x: dtype has 2 lanes, expected 1"):
+    with pytest.raises(NotImplementedError, match=r"copy: x: .*2 lanes, expected 1"):
         rt.copy_(Producer(np.zeros(6, np.float32)), Producer(numbers(), lanes=2))
 
 
@@ -128,7 +130,7 @@ def test_another_device_is_refused_before_it_is_asked_for_memory() -> None:
 
 def test_a_major_version_from_the_future_is_refused_and_given_back() -> None:
     x = Producer(numbers(), version=(2, 0))
-    with pytest.raises(ValueError, match="copy: x comes as DLPack 2.0, expected 0.x or 1.x"):
+    with pytest.raises(ValueError, match=r"copy: x comes as DLPack 2\.0, expected 0\.x or 1\.x"):
         rt.copy_(Producer(np.zeros(6, np.float32)), x)
     assert x.deleted == 1
 
@@ -173,7 +175,7 @@ def test_a_result_is_made_by_the_namespace_of_the_input() -> None:
 
 
 def test_a_result_dtype_that_a_namespace_lacks_is_named() -> None:
-    with pytest.raises(NotImplementedError, match="the result would be uint8, which .*NumpyBacked has not"):
+    with pytest.raises(NotImplementedError, match=r"the result would be uint8, which .*NumpyBacked has not"):
         rt.copy(NumpyBacked(np.ones(3, np.uint8)))
 
 

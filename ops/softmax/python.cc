@@ -10,9 +10,7 @@ struct Softmax : OperatorTraits<1> {
   struct Attributes {
     int32_t dim;
   };
-  static Attributes parse(const Operands& operands, nb::handle dim) {
-    return {parse_dim(kName, dim, operands.view(1).ndim)};
-  }
+  static Attributes parse(const Operands& operands, nb::handle dim) { return {parse_dim(kName, dim, operands.view(1).ndim)}; }
   static std::tuple<int32_t> pass(const Attributes& attributes) { return {attributes.dim}; }
 
   static oprt_tensor_view_t infer(const Operands& operands, const Attributes&) {

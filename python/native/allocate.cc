@@ -51,7 +51,8 @@ Allocated allocate_by_exchange(const char* op, const Kind& kind, const oprt_tens
     if (PyErr_Occurred() == nullptr) PyErr_Format(PyExc_MemoryError, "%s: the result cannot be allocated", op);
     throw nb::python_error();
   }
-  void* data = managed->tensor.data == nullptr ? nullptr : static_cast<std::byte*>(managed->tensor.data) + managed->tensor.byte_offset;
+  void* data =
+      managed->tensor.data == nullptr ? nullptr : static_cast<std::byte*>(managed->tensor.data) + managed->tensor.byte_offset;
   void* object = nullptr;
   if (kind.exchange->managed_to_object(managed, &object) != 0) throw nb::python_error();
   return {nb::steal(static_cast<PyObject*>(object)), data, {}};
@@ -68,7 +69,7 @@ Allocated allocate_exported(const char* op, const oprt_tensor_view_t& want) {
   std::copy(want.shape, want.shape + want.ndim, shape.begin());
   const TypeCode code = kTypeCodes[want.dtype];
   const nb::dlpack::dtype dtype{code.code, code.bits, 1};
-  const nb::ndarray<> exported(memory, static_cast<size_t>(want.ndim), shape.data(), owner, nullptr, dtype);
+  const nb::ndarray<nb::array_api> exported(memory, static_cast<size_t>(want.ndim), shape.data(), owner, nullptr, dtype);
   return {nb::cast(exported), memory, {}};
 }
 
@@ -91,9 +92,9 @@ Allocated allocate_by_namespace(const char* op, const Kind& kind, nb::handle lik
     raise(PyExc_NotImplementedError, "%s: the result would be %s, which %s has not", op, oprt_dtype_name(want.dtype),
           type_name(kind.family).c_str());
   }
-  const nb::object tensor = kind.is_numpy ? space.attr("empty")(nb::tuple(sizes), nb::arg("dtype") = dtype)
-                                          : space.attr("empty")(nb::tuple(sizes), nb::arg("dtype") = dtype,
-                                                                nb::arg("device") = like.attr("device"));
+  const nb::object tensor =
+      kind.is_numpy ? space.attr("empty")(nb::tuple(sizes), nb::arg("dtype") = dtype)
+                    : space.attr("empty")(nb::tuple(sizes), nb::arg("dtype") = dtype, nb::arg("device") = like.attr("device"));
   oprt_tensor_view_t view;
   Lease lease = read_tensor(op, "the result", tensor, kind_of(Py_TYPE(tensor.ptr())), Access::kWrite, view);
   bool as_wanted = view.dtype == want.dtype && view.ndim == want.ndim && view.device.type == want.device.type &&

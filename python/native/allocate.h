@@ -15,8 +15,8 @@ struct Allocated {
   Lease lease;
 };
 
-// `like` is the tensor whose kind is followed, `want` a contiguous view: shape, dtype and device are taken from it. Raises MemoryError,
-// NotImplementedError where the kind offers no way to allocate.
+// `like` is the tensor whose kind is followed, `want` a contiguous view: shape, dtype and device are taken from it. Raises
+// MemoryError, NotImplementedError where the kind offers no way to allocate.
 Allocated allocate_tensor(const char* op, const Kind& kind, nb::handle like, const oprt_tensor_view_t& want);
 
 // What the caller gets for it once it is written: the tensor itself, or one of an immutable kind that shares its memory.

@@ -16,7 +16,8 @@ constexpr const char* kBackendNames = "auto, cpu, nvidia, metax, tilelang";
 oprt_backend_t parse_backend(const char* op, nb::handle backend) {
   if (backend.is_none()) return OPRT_BACKEND_AUTO;
   if (PyUnicode_Check(backend.ptr()) == 0) {
-    raise(PyExc_TypeError, "%s: backend is a %s, expected a name, a Backend or None", op, type_name(Py_TYPE(backend.ptr())).c_str());
+    raise(PyExc_TypeError, "%s: backend is a %s, expected a name, a Backend or None", op,
+          type_name(Py_TYPE(backend.ptr())).c_str());
   }
   const char* name = PyUnicode_AsUTF8(backend.ptr());
   if (name == nullptr) throw nb::python_error();

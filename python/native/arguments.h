@@ -8,8 +8,8 @@
 
 namespace oprt_python {
 
-// A name in any case, a Backend, or None for AUTO. Raises ValueError listing the names, TypeError for another type, RuntimeError for
-// tilelang, which is no backend of the native library.
+// A name in any case, a Backend, or None for AUTO. Raises ValueError listing the names, TypeError for another type, RuntimeError
+// for tilelang, which is no backend of the native library.
 oprt_backend_t parse_backend(const char* op, nb::handle backend);
 
 // Any object with __index__ but a bool. Raises TypeError, and DimError for what does not fit int32: no tensor has such a dim.

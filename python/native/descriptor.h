@@ -31,7 +31,6 @@ class Attributes {
     return value;
   }
 
-  const std::array<std::byte, kMaxBytes>& bytes() const { return bytes_; }
   bool operator==(const Attributes&) const = default;
 
  private:
@@ -47,8 +46,8 @@ struct Operator {
                           const Attributes& attributes);
   oprt_status_t (*check)(oprt_backend_t backend, const oprt_tensor_view_t* views, const Attributes& attributes);
   oprt_status_t (*get_workspace_size)(const oprt_descriptor_t* desc, size_t* workspace_size);
-  oprt_status_t (*execute)(const oprt_descriptor_t* desc, void* workspace, size_t workspace_size, void* out,
-                           const void* const* in, void* stream);
+  oprt_status_t (*execute)(const oprt_descriptor_t* desc, void* workspace, size_t workspace_size, void* out, const void* const* in,
+                           void* stream);
   oprt_status_t (*destroy)(oprt_descriptor_t* desc);
 };
 

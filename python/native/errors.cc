@@ -31,8 +31,8 @@ PyObject* dim_error() {
   // Lives as long as the process, like the exception types of the interpreter.
   static PyObject* const type = [] {
     const nb::object bases = nb::steal(PyTuple_Pack(2, PyExc_ValueError, PyExc_IndexError));
-    PyObject* made = PyErr_NewExceptionWithDoc("operator_runtime.DimError", "A dim that the tensor does not have, or one given twice.",
-                                               bases.ptr(), nullptr);
+    PyObject* made = PyErr_NewExceptionWithDoc("operator_runtime.DimError",
+                                               "A dim that the tensor does not have, or one given twice.", bases.ptr(), nullptr);
     if (made == nullptr) throw nb::python_error();
     return made;
   }();

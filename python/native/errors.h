@@ -26,8 +26,8 @@ inline void check_status(oprt_status_t status) {
 // Raises what `status` is in Python, as "op: argument: text", the text of oprt_last_error() without its prefix.
 [[noreturn]] void raise_status_of(const char* op, const char* argument, oprt_status_t status);
 
-// The pending Python error becomes `type` with "text: <its own text>", the old one as its cause. Leaves alone what is no fault of an
-// argument: MemoryError, and whatever is no Exception (KeyboardInterrupt).
+// The pending Python error becomes `type` with "text: <its own text>", the old one as its cause. Leaves alone what is no fault of
+// an argument: MemoryError, and whatever is no Exception (KeyboardInterrupt).
 [[noreturn, gnu::format(printf, 2, 3)]] void raise_from_pending(PyObject* type, const char* format, ...);
 
 // "torch.Tensor", "int".

@@ -10,16 +10,18 @@ namespace {
 
 constexpr const char* kExchangeAttribute = "__dlpack_c_exchange_api__";
 
-// The first class in the order of `type`'s bases whose own dictionary has `attribute`.
+// The last class in the order of `type`'s bases whose own dictionary has `attribute`: a subclass that overrides it is of one family
+// with its base.
 PyTypeObject* definer_of(PyTypeObject* type, const char* attribute) {
   const nb::handle bases(type->tp_mro);
+  PyTypeObject* definer = nullptr;
   for (const nb::handle base : bases) {
     const nb::object dictionary = nb::getattr(base, "__dict__", nb::none());
     if (!dictionary.is_none() && PySequence_Contains(dictionary.ptr(), nb::str(attribute).ptr()) == 1) {
-      return reinterpret_cast<PyTypeObject*>(base.ptr());
+      definer = reinterpret_cast<PyTypeObject*>(base.ptr());
     }
   }
-  return nullptr;
+  return definer;
 }
 
 const DlpackExchange* exchange_of(nb::handle type) {
@@ -61,7 +63,7 @@ Kind inspect(PyTypeObject* type) {
   kind.is_immutable = is_module(kind.family, "jax") || is_module(kind.family, "jaxlib");
   if (kind.is_torch && overrides_torch_dispatch(handle)) {
     kind.refusal = "a subclass that answers operations itself (__torch_dispatch__) and may hold no data of its own";
-  } else if (kind.is_numpy && nb::hasattr(handle, "mask")) {
+  } else if (kind.is_numpy && nb::hasattr(handle, "mask") && nb::hasattr(handle, "fill_value")) {
     kind.refusal = "a masked array, whose mask would be ignored";
   }
   return kind;

@@ -10,8 +10,8 @@ namespace oprt_python {
 namespace nb = nanobind;
 
 struct Kind {
-  PyTypeObject* type;              // borrowed from the object at hand
-  PyTypeObject* family;            // the base that defines the tensor protocol: tensors of one family may be mixed; nullptr: no tensor
+  PyTypeObject* type;    // borrowed from the object at hand
+  PyTypeObject* family;  // the base that defines the tensor protocol: tensors of one family may be mixed; nullptr: no tensor
   const DlpackExchange* exchange;  // nullptr where the type has none
   const char* refusal;             // why its objects cannot be read, "" where they can; static text
   bool is_torch;

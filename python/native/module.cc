@@ -1,6 +1,8 @@
 // The module operator_runtime loads: the operators, Prepared, errors and the descriptor cache.
 #include <nanobind/nanobind.h>
 
+#include <cstring>
+
 #include "native/arguments.h"
 #include "native/bind.h"
 #include "native/cache.h"
@@ -23,7 +25,10 @@ nb::dict cache_info() {
 // "" or why the backend cannot run here. This is the one function that may load a driver without computing anything.
 nb::str check_backend(nb::handle name) {
   const oprt_backend_t backend = parse_backend("check_backend", name);
-  return nb::str(oprt_check_backend(backend) == OPRT_OK ? "" : oprt_last_error());
+  if (oprt_check_backend(backend) == OPRT_OK) return nb::str("");
+  const char* text = oprt_last_error();
+  const char* reason = std::strstr(text, ": ");  // after "backend <name> is not available", which the caller knows
+  return nb::str(reason != nullptr ? reason + 2 : text);
 }
 
 }  // namespace

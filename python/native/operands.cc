@@ -128,8 +128,7 @@ nb::object call_dlpack(const char* op, const char* argument, nb::handle tensor, 
   }
   PyObject* const arguments[] = {tensor.ptr(), n.max_version, n.default_stream};
   constexpr size_t kOnlySelf = 1;
-  PyObject* capsule =
-      PyObject_VectorcallMethod(n.dlpack, arguments, kOnlySelf, on_host ? n.version_keywords : n.both_keywords);
+  PyObject* capsule = PyObject_VectorcallMethod(n.dlpack, arguments, kOnlySelf, on_host ? n.version_keywords : n.both_keywords);
   if (capsule == nullptr && PyErr_ExceptionMatches(PyExc_TypeError) != 0) {
     PyErr_Clear();
     PyObject* const old_arguments[] = {tensor.ptr(), n.default_stream};
@@ -176,8 +175,8 @@ Lease read_tensor(const char* op, const char* argument, nb::handle tensor, const
   if (kind.refusal[0] != '\0') [[unlikely]] {
     raise(PyExc_ValueError, "%s: %s is a %s, %s", op, argument, type_name(kind.type).c_str(), kind.refusal);
   }
-  Exported exported = kind.exchange != nullptr ? read_by_exchange(op, argument, tensor, kind)
-                                               : read_by_capsule(op, argument, tensor, kind);
+  Exported exported =
+      kind.exchange != nullptr ? read_by_exchange(op, argument, tensor, kind) : read_by_capsule(op, argument, tensor, kind);
   if (const oprt_status_t status = oprt_view_from_dltensor(&view, &exported.tensor); status != OPRT_OK) [[unlikely]] {
     raise_status_of(op, argument, status);
   }

@@ -7,7 +7,7 @@
 //     static std::tuple<int32_t> pass(const Attributes&);            // arguments of create and check
 //     static oprt_tensor_view_t infer(const Operands&, const Attributes&);  // out of the allocating form; may take options
 //   };
-//   void bind_softmax(nb::module_& module) { bind<Softmax>(module, docs, nb::arg("dim") = -1); }
+//   void bind_softmax(nb::module_& module) { bind<Softmax>(module, kDocs, std::tuple(attribute("dim", -1))); }
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -21,12 +21,12 @@
 #include "native/call.h"
 #include "native/prepared.h"
 
-#define OPRT_PYTHON_FUNCTIONS(op)                                             \
-  static constexpr const char* kName = #op;                                   \
-  static constexpr auto kCreate = oprt_create_##op##_descriptor;              \
-  static constexpr auto kCheck = oprt_check_##op##_support;                   \
-  static constexpr auto kGetWorkspaceSize = oprt_get_##op##_workspace_size;   \
-  static constexpr auto kExecute = oprt_execute_##op;                         \
+#define OPRT_PYTHON_FUNCTIONS(op)                                           \
+  static constexpr const char* kName = #op;                                 \
+  static constexpr auto kCreate = oprt_create_##op##_descriptor;            \
+  static constexpr auto kCheck = oprt_check_##op##_support;                 \
+  static constexpr auto kGetWorkspaceSize = oprt_get_##op##_workspace_size; \
+  static constexpr auto kExecute = oprt_execute_##op;                       \
   static constexpr auto kDestroy = oprt_destroy_##op##_descriptor;
 
 namespace oprt_python {
@@ -90,8 +90,8 @@ struct Adapter<Op, std::index_sequence<I...>> {
     return Op::kExecute(desc, workspace, workspace_size, out, in[I]..., stream);
   }
 
-  static constexpr Operator kOperator = {Op::kName, Op::kNumInputs,        Op::kInputNames.data(), create,
-                                         check,     Op::kGetWorkspaceSize, execute,                Op::kDestroy};
+  static constexpr Operator kOperator = {Op::kName, Op::kNumInputs, Op::kInputNames.data(), create, check, Op::kGetWorkspaceSize,
+                                         execute,   Op::kDestroy};
 
   static Attributes parse(const Operands& operands, const nb::handle* values) {
     return [&]<size_t... A>(std::index_sequence<A...>) {

@@ -33,8 +33,8 @@ void check_description(const char* op, const char* argument, const oprt_tensor_v
           given.device.id, prepared.device.type, prepared.device.id);
   }
   if (given.ndim != prepared.ndim || !std::equal(given.shape, given.shape + given.ndim, prepared.shape)) {
-    raise(PyExc_ValueError, "%s: %s has shape %s, expected %s as prepared", op, argument, list_text(given.shape, given.ndim).c_str(),
-          list_text(prepared.shape, prepared.ndim).c_str());
+    raise(PyExc_ValueError, "%s: %s has shape %s, expected %s as prepared", op, argument,
+          list_text(given.shape, given.ndim).c_str(), list_text(prepared.shape, prepared.ndim).c_str());
   }
   if (!same_strides(given, prepared)) {
     raise(PyExc_ValueError, "%s: %s has strides %s, expected %s as prepared", op, argument,
@@ -122,9 +122,8 @@ void Prepared::State::check_tensors() const {
     oprt_dltensor_t now;
     if (kind.exchange->borrow_from_object(tensors[i].ptr(), &now) != 0) throw nb::python_error();
     const auto address = reinterpret_cast<uintptr_t>(now.data) + now.byte_offset;
-    if (address != reinterpret_cast<uintptr_t>(views[i].data) && now.data != nullptr) [[unlikely]] {
-      raise(PyExc_RuntimeError, "%s: %s was given other memory after it was prepared, prepare it again", op->name,
-            name);
+    if (address != reinterpret_cast<uintptr_t>(views[i].data)) [[unlikely]] {
+      raise(PyExc_RuntimeError, "%s: %s was given other memory after it was prepared, prepare it again", op->name, name);
     }
     if (kind.is_torch && k > 0) check_gradient(op->name, name, tensors[i]);
   }
@@ -189,8 +188,10 @@ int Prepared::traverse(visitproc visit, void* arg) const {
 }
 
 void Prepared::bind(nb::module_& module) {
-  nb::class_<Prepared>(module, "Prepared", nb::type_slots(slots),
-                       "A call checked once, to be run any number of times. Made by prepare_<op>(); keeps its tensors alive.")
+  nb::class_<Prepared>(
+      module, "Prepared", nb::type_slots(slots),
+      "A call checked once, to be run any number of times, by one thread at a time. Made by prepare_<op>(); keeps its "
+      "tensors alive.")
       .def("run", &Prepared::run, "Computes, on the stream that is current now. Raises RuntimeError after destroy().")
       .def("run_inputs", &Prepared::run_inputs, nb::arg("tensors"),
            "run_inputs(out, *inputs): the same on other tensors of the same dtypes, device, shapes and strides.\n\n"
@@ -200,7 +201,8 @@ void Prepared::bind(nb::module_& module) {
       .def_prop_ro("implementation", &Prepared::implementation, "The name of the implementation that was chosen.")
       .def_prop_ro("backend", &Prepared::backend, "The name of the backend that computes, as in Backend.")
       .def("__enter__", [](nb::object self) { return self; })
-      .def("__exit__", [](Prepared& self, const nb::args&) { self.destroy(); }, nb::arg("exception").none())
+      .def(
+          "__exit__", [](Prepared& self, const nb::args&) { self.destroy(); }, nb::arg("exception").none())
       .def("__repr__", [](const Prepared& self) {
         if (!self.is_alive()) return nb::str("<Prepared {}, destroyed>").format(self.op());
         return nb::str("<Prepared {} on {}, {}>").format(self.op(), self.backend(), self.implementation());

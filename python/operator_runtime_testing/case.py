@@ -91,9 +91,12 @@ EXACT = Tolerance("one rounding of the exact result, or no arithmetic at all")
 
 @dataclass(frozen=True)
 class Refusal:
-    """The exception that every form must raise, with nothing written. `text` has to occur in its message."""
+    """The exception that every form must raise, with nothing written: a type of that name, or one derived from it.
 
-    exception: str | tuple[str, ...]
+    `text` has to occur in its message.
+    """
+
+    exception: str
     text: str
     # "create": a descriptor cannot be made, and is_supported says the same; "execute": known when the addresses are;
     # "tensor": the argument is none that the runtime takes.

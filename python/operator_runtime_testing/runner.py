@@ -135,6 +135,7 @@ class Run:
     """One invocation: what was asked for, and what has come of it."""
 
     def __init__(self, root: Path, options: argparse.Namespace, runtime: Runtime) -> None:
+        importlib.import_module("torch")  # seconds that no case should be charged with
         self.root = root
         self.options = options
         self.runtime = runtime
@@ -164,6 +165,10 @@ class Run:
         print_tests(self.out, self.runtime.backend, self.tests)
 
     def bench(self, cases: Sequence[Case]) -> None:
+        load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
+        if load > cores:
+            note = f"{load:.1f} processes compete for {cores} threads of the processor; these times say little"
+            self.out.print(note, markup=False)
         folder = self.root / "tests" / "cases"
         seed = self.options.seed
         with BaselineProcess(folder, self.runtime.device, seed) as peer, Progress(len(cases)) as progress:

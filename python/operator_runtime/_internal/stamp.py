@@ -10,7 +10,13 @@ import sys
 from pathlib import Path
 
 # operator_runtime.hpp is missing on purpose: the module does not include it.
-PATTERNS = ("include/operator_runtime/*.h", "include/operator_runtime/ops/*.h", "python/native/*", "ops/*/python.cc")
+PATTERNS = (
+    "include/operator_runtime/*.h",
+    "include/operator_runtime/ops/*.h",
+    "python/native/*.h",
+    "python/native/*.cc",
+    "ops/*/python.cc",
+)
 
 
 def compute_stamp(root: Path) -> str:
