@@ -85,6 +85,11 @@ Problem make_problem(const oprt_tensor_view_t& out, const oprt_tensor_view_t& in
   OPRT_CHECK(is_supported(in.dtype, out.dtype), "out", OPRT_ERR_UNSUPPORTED,
              "%s to %s is not supported, expected a float to itself, float16 or bfloat16 to float32, an integer or bool to int64",
              oprt_dtype_name(in.dtype), oprt_dtype_name(out.dtype));
+  // Without elements nothing is summed, whatever the sizes of the reduced dims multiply to.
+  if (num_elements(in) == 0) {
+    summed = {};
+    summed.add(0, {1});
+  }
   return {in.dtype, out.dtype,
           canonicalize<2>(kept_dims.ndim, kept_dims.shape.data(), {kept_dims.strides[0].data(), kept_dims.strides[1].data()}),
           canonicalize<1>(summed.ndim, summed.shape.data(), {summed.strides[0].data()})};

@@ -91,10 +91,11 @@ class Pool {
   void start_workers() {
     if (started_) return;
     started_ = true;
-    // Signals are the program's: workers take none.
+    // Signals are the program's: workers take none but those of a fault of their own.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
       for (int i = 1; i < num_threads_; ++i) std::thread([this] { serve(); }).detach();

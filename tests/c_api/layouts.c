@@ -134,6 +134,10 @@ static void without_elements_data_may_be_null(void) {
   for (int i = 0; i < 3; ++i) CHECK(out[i] == 0 && !signbit(out[i]));
   out[0] = 7;
   CHECK_STATUS(sum(&scalar, out, &empty, NULL, NULL, 0), OPRT_OK);
+  /* The sizes of the reduced dims multiply past int64, which is nothing to an empty tensor. */
+  const oprt_tensor_view_t vast = contiguous(OPRT_DTYPE_FLOAT32, 3, DIMS(8, ((int64_t)1 << 61) - 1, 0));
+  const int32_t first_two[] = {0, 1};
+  CHECK_STATUS(sum(&none, NULL, &vast, NULL, first_two, 2), OPRT_OK);
   CHECK(out[0] == 0 && !signbit(out[0]));
 }
 

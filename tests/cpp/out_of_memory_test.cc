@@ -54,4 +54,20 @@ TEST(OutOfMemory, CreateReportsItAndKeepsNothing) {
   EXPECT_LT(num_refused, 100);
 }
 
+TEST(OutOfMemory, ExecuteNeedsNone) {
+  // Interleaved views: the overlap of out and in takes a search.
+  const int64_t shape[] = {64};
+  oprt_tensor_view_t view;
+  ASSERT_EQ(oprt_make_contiguous_view(&view, nullptr, OPRT_DTYPE_FLOAT32, {OPRT_DEVICE_CPU, 0}, 1, shape), OPRT_OK);
+  view.strides[0] = 2;
+  float data[128] = {};
+  oprt_descriptor_t* desc = nullptr;
+  ASSERT_EQ(oprt_create_copy_descriptor(&desc, OPRT_BACKEND_CPU, &view, &view), OPRT_OK);
+  allocations_left = 0;
+  const oprt_status_t status = oprt_execute_copy(desc, nullptr, 0, data, data + 1, nullptr);
+  allocations_left = -1;
+  EXPECT_EQ(status, OPRT_OK);
+  EXPECT_EQ(oprt_destroy_copy_descriptor(desc), OPRT_OK);
+}
+
 }  // namespace
