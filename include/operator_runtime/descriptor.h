@@ -16,7 +16,7 @@
  * Stream is the vendor's handle as void*, on the descriptor's device, NULL for its default stream. On the cpu it must be
  * NULL, and execute returns when the result is there.
  *
- * Alignment: a pointer that is not aligned to its element size is INVALID_ARGUMENT. NULL is accepted for a tensor
+ * Alignment: a pointer that is not aligned to its element size (complex128: to 8 bytes) is INVALID_ARGUMENT. NULL is accepted for a tensor
  * without elements.
  *
  * Aliasing: `out` may be exactly an input of the same shape and strides where the operator says so. Interleaved views
