@@ -35,6 +35,7 @@ def choose(available: Mapping[str, str], torch: Any, has_gpu: bool) -> tuple[str
 def main() -> None:
     sys.path.insert(0, str(ROOT / "python"))
     import torch
+
     from operator_runtime.backend import available_backends
 
     backend, reason = choose(available_backends(), torch, Path("/dev/nvidiactl").exists())

@@ -6,7 +6,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 set_up requirements.txt
 configure
-build >"$build_dir/build.log" 2>&1 || {
+[[ -f $build_dir/python/_native.stamp ]] || echo "Building into $build_dir, a few minutes the first time (log: $build_dir/build.log)"
+build _native >"$build_dir/build.log" 2>&1 || {
   tail -n 60 "$build_dir/build.log" >&2
   exit 1
 }

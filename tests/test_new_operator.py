@@ -42,10 +42,12 @@ def test_the_runner_validates_and_benchmarks_a_new_operator(tree: Path) -> None:
         assert text in done.stdout
 
 
-def test_pytest_collects_and_passes_the_cases_of_a_new_operator(tree: Path) -> None:
-    done = tree_copy.run([sys.executable, "-m", "pytest", "tests", "-q", "--backend", "cpu", "-k", "negate"], tree)
+def test_pytest_passes_the_cases_and_the_exported_symbols_of_a_new_operator(tree: Path) -> None:
+    selection = ["tests/test_cases.py", "tests/test_c_api.py", "-k", "negate or exports_exactly"]
+    done = tree_copy.run([sys.executable, "-m", "pytest", "-v", "--backend", "cpu", *selection], tree)
     assert done.returncode == 0, done.stdout
-    assert " passed" in done.stdout
+    for text in ("test_case[negate/layout/in=transposed] PASSED", "test_the_library_exports_exactly_the_listed_symbols PASSED"):
+        assert text in done.stdout
 
 
 def test_the_runner_rejects_a_new_operator_that_is_wrong(tree: Path) -> None:

@@ -48,7 +48,8 @@ def environment(build: Path, fault: str) -> dict[str, str]:
 
 
 def run(build: Path, op: str, fault: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "tests" / "run_ops.py"), "--op", op, "--backend", "cpu", "--mode", "test", "--fail-fast"]
+    command = [sys.executable, str(ROOT / "tests" / "run_ops.py"), "--op", op, "--backend", "cpu", "--mode", "test"]
+    command += ["--cost", "quick", "--fail-fast"]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment(build, fault))
 
 

@@ -137,7 +137,7 @@ def test_the_example_in_a_docstring_runs(function: Any) -> None:
     examples = doctest.DocTestParser().get_doctest(function.__doc__, {}, function.__name__, None, None)
     assert examples.examples
     report: list[str] = []
-    doctest.DocTestRunner().run(examples, out=report.append)
+    doctest.DocTestRunner(verbose=False).run(examples, out=report.append)
     assert not report, "".join(report)
 
 

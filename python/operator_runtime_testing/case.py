@@ -120,7 +120,6 @@ class Case:
     refusal: Refusal | None = None
     bits: bool = False  # the reference takes and gives stored arrays, and NaN is compared by its bits
     cost: Cost = Cost.QUICK
-    origin: str = ""  # the public report of the fault that the case would show
     benchmark: bool = False
     baseline: Callable[..., Any] | None = None  # (torch, out or None, *inputs, **attributes) -> result: the same by PyTorch
     flops: int = 0

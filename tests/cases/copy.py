@@ -108,9 +108,10 @@ def _aliasing() -> Iterator[Case]:
     # pytorch/pytorch #197829: rows shifted by one, either way.
     for name, offset in (("down", 64), ("up", -64), ("by-one", 1)):
         out = Tensor("float32", (32, 64), memory_of="x", offset=offset)
-        yield _refused(f"overlap-{name}", _x((32, 64)), out, INVALID, "overlaps", "execute", origin="pytorch/pytorch #197829")
+        yield _refused(f"overlap-{name}", _x((32, 64)), out, INVALID, "overlaps", "execute")
+    # pytorch/pytorch #48401: onto its own transpose.
     transposed = Tensor("float32", (16, 16), layout="transposed", memory_of="x")
-    yield _refused("overlap-transposed", _x((16, 16)), transposed, INVALID, "overlaps", "execute", origin="pytorch/pytorch #48401")
+    yield _refused("overlap-transposed", _x((16, 16)), transposed, INVALID, "overlaps", "execute")
     backwards = Tensor("float32", (16,), strides=(-1,), memory_of="x", offset=15)
     yield _refused("overlap-reversed", _x((16,)), backwards, INVALID, "overlaps", "execute")
     crossing = Tensor("float32", (100,), strides=(2,), memory_of="x", offset=2)
@@ -137,7 +138,7 @@ def _refusals() -> Iterator[Case]:
         yield _refused(f"dtype/{source}-{target}", _x((4,), source), _x((4,), target), UNSUPPORTED, text)
     for ndim in (9, 27, 64):  # pytorch/pytorch #64865, cupy/cupy #5721
         ones = (1,) * ndim
-        yield _refused(f"rank/{ndim}", _x(ones), _x(ones), INVALID, str(ndim), "tensor", allocate={})
+        yield _refused(f"rank/{ndim}", _x(ones), _x(ones), INVALID, f"has {ndim} dimensions, expected 0..8", "tensor", allocate={})
     # dmlc/dlpack #99: a float at an odd byte.
     for name, odd in (("in", {"x": 1}), ("out", {"out": 2})):
         x, out = _x((8,), offset_bytes=odd.get("x", 0)), _x((8,), offset_bytes=odd.get("out", 0))
@@ -148,32 +149,27 @@ def _refusals() -> Iterator[Case]:
 def _not_tensors() -> Iterator[Case]:
     # numpy/numpy #20742: read-only memory is an input and never an output.
     yield _case("readonly/in", _x((6, 5), readonly=True))
-    yield _refused("readonly-out", _x((6,)), _x((6,), readonly=True), INVALID, "read-only", "tensor")
+    yield _refused("readonly-out", _x((6,)), _x((6,), readonly=True), INVALID, "out is read-only", "tensor")
     x = _x((4, 6))
-    for name, wrap in (("list", lambda t: t.tolist()), ("number", lambda t: 3.5), ("none", lambda t: None)):
-        yield _refused(f"not-a-tensor/{name}", replace(x, wrap=wrap), x, NO_TENSOR, "", "tensor", allocate={})
-    # dmlc/dlpack #97: bytes in the other order.
+    for name, wrap in (("list", lambda t: t.tolist()), ("float", lambda t: 3.5), ("NoneType", lambda t: None)):
+        text = f"x is a {name}, expected a tensor"
+        yield _refused(f"not-a-tensor/{name}", replace(x, wrap=wrap), x, NO_TENSOR, text, "tensor", allocate={})
+    # dmlc/dlpack #97: bytes in the other order. wjakob/nanobind #487: a stride that is no multiple of the element.
     swapped = replace(x, kind="numpy", wrap=lambda array: array.astype(">f4"))
-    yield Case(
-        "copy", "refused/big-endian", {"x": swapped}, x, refusal=Refusal((INVALID, UNSUPPORTED, "BufferError"), "", "tensor")
-    )
-    # wjakob/nanobind #487: a stride that is no multiple of the element.
     odd = Tensor("complex64", (2, 3), kind="numpy", wrap=lambda array: np.zeros((2, 7), np.float32)[:, :6].view(np.complex64))
-    refusal = Refusal((INVALID, UNSUPPORTED, "BufferError"), "", "tensor")
-    yield Case("copy", "refused/stride-bytes", {"x": odd}, Tensor("complex64", (2, 3)), refusal=refusal)
+    for name, unreadable in (("big-endian", swapped), ("stride-bytes", odd)):
+        out = Tensor(unreadable.dtype, unreadable.shape)
+        yield _refused(name, unreadable, out, INVALID, "x cannot be read", "tensor", allocate={})
     # pytorch/pytorch #184379: lazy conjugation and negation are not in the bytes.
-    complex_x = Tensor("complex64", (4,))
-    for name, wrap in (("conj", lambda t: t.conj()), ("negative", lambda t: t.conj().imag)):
-        refusal = Refusal((INVALID, UNSUPPORTED, "RuntimeError", "BufferError"), name[:3], "tensor")
-        out = Tensor("complex64" if name == "conj" else "float32", (4,))
-        yield Case("copy", f"refused/lazy-{name}", {"x": replace(complex_x, wrap=wrap)}, out, refusal=refusal)
-    mixed = Refusal(INVALID, "", "tensor")
-    yield Case(
-        "copy", "refused/mixed-kinds", {"x": replace(x, kind="numpy")}, replace(x, kind="torch"), allocate=None, refusal=mixed
-    )
+    conjugated = Tensor("complex64", (4,), wrap=lambda t: t.conj())
+    negated = Tensor("complex64", (4,), wrap=lambda t: t.conj().imag)
+    yield _refused("lazy-conj", conjugated, Tensor("complex64", (4,)), INVALID, "conj bit is set", "tensor", allocate={})
+    yield _refused("lazy-negative", negated, Tensor("float32", (4,)), INVALID, "negative bit is set", "tensor", allocate={})
+    of_numpy, of_torch = replace(x, kind="numpy"), replace(x, kind="torch")
+    text = "x is a numpy.ndarray, expected a torch.Tensor"
+    yield _refused("mixed-kinds", of_numpy, of_torch, INVALID, text, "tensor")
     grad = replace(x, wrap=lambda tensor: tensor.requires_grad_())
-    refusal = Refusal("RuntimeError", "torch.ops.operator_runtime", "tensor")
-    yield Case("copy", "refused/requires-grad", {"x": grad}, x, refusal=refusal)
+    yield _refused("requires-grad", grad, x, "RuntimeError", "torch.ops.operator_runtime", "tensor", allocate={})
 
 
 def _benchmarks() -> Iterator[Case]:

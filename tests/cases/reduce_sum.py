@@ -259,7 +259,7 @@ def _refusals() -> Iterator[Case]:
     for dim in (1, -2):
         yield _refused(f"dim/scalar-{dim}", _x(()), BAD_DIM, f"dim is {dim}, expected", attributes={"dim": dim})
     for name, bad in (("text", "0"), ("float", 1.0), ("nested", ((0,),))):
-        yield _refused(f"dim-type/{name}", x, NO_TENSOR, "", None, "tensor", attributes={"dim": bad})
+        yield _refused(f"dim-type/{name}", x, NO_TENSOR, "expected an integer", None, "tensor", attributes={"dim": bad})
     for out_shape, keepdim in (((2, 3, 4, 1), False), ((2, 3, 4), True), ((2, 4, 3), False), ((), False)):
         want = "(2, 3, 4, 1)" if keepdim else "(2, 3, 4)"
         out = _x(out_shape)
@@ -281,7 +281,13 @@ def _refusals() -> Iterator[Case]:
     fields = {"attributes": {"dim": 1, "keepdim": True}, "allocate": None}
     yield _refused("overlap/exactly", _x((8, 1)), INVALID, "expected memory of its own", same, "execute", **fields)
     yield _refused("unaligned", _x((8,), offset_bytes=2), INVALID, "aligned to 4 bytes", None, "execute")
-    yield _refused("not-a-tensor", _x((8,), wrap=lambda tensor: tensor.tolist()), NO_TENSOR, "", None, "tensor")
+    not_a_tensor = _x((8,), wrap=lambda tensor: tensor.tolist())
+    yield _refused("not-a-tensor", not_a_tensor, NO_TENSOR, "x is a list, expected a tensor", None, "tensor")
+    # pytorch/pytorch #184379: a lazy negation is not in the bytes.
+    negated = _x((4,), "complex64", wrap=lambda tensor: tensor.conj().imag)
+    yield _refused("lazy-negative", negated, INVALID, "negative bit is set", Tensor("float32", ()), "tensor")
+    grad = _x((8,), wrap=lambda tensor: tensor.requires_grad_())
+    yield _refused("requires-grad", grad, "RuntimeError", "x requires grad", None, "tensor")
 
 
 def _benchmarks() -> Iterator[Case]:

@@ -226,7 +226,15 @@ def _refusals() -> Iterator[Case]:
     ):  # fmt: skip
         yield _refused(f"dim/{shape_text(shape)}-dim{dim}", _x(shape), BAD_DIM, text, attributes={"dim": dim})
     for name, bad in (("text", "0"), ("float", 1.0), ("none", None), ("tuple", (0,))):
-        yield _refused(f"dim-type/{name}", _x((2, 3)), NO_TENSOR, "", None, "tensor", attributes={"dim": bad})
+        yield _refused(
+            f"dim-type/{name}",
+            _x((2, 3)),
+            NO_TENSOR,
+            f"dim is a {type(bad).__name__}, expected an integer",
+            None,
+            "tensor",
+            attributes={"dim": bad},
+        )
     for dtype in ALL:
         if dtype not in FLOATS:
             yield _refused(f"dtype/{dtype}", _x((4,), dtype), UNSUPPORTED, f"{dtype} to {dtype} is not supported")
@@ -240,7 +248,9 @@ def _refusals() -> Iterator[Case]:
         yield _refused(f"out-writes-twice/{name}", _x((5, 5)), INVALID, "out has several elements", out, allocate=None)
     yield _refused("unaligned", _x((8,), offset_bytes=2), INVALID, "aligned to 4 bytes", None, "execute")
     not_a_tensor = _x((8,), wrap=lambda tensor: tensor.tolist())
-    yield _refused("not-a-tensor", not_a_tensor, NO_TENSOR, "", None, "tensor")
+    yield _refused("not-a-tensor", not_a_tensor, NO_TENSOR, "x is a list, expected a tensor", None, "tensor")
+    grad = _x((8,), wrap=lambda tensor: tensor.requires_grad_())
+    yield _refused("requires-grad", grad, "RuntimeError", "x requires grad", None, "tensor")
 
 
 def _benchmarks() -> Iterator[Case]:

@@ -202,9 +202,15 @@ def _refusals() -> Iterator[Case]:
         yield _refused(f"unaligned/{name}", a, b, out, INVALID, f"{name} is", "execute")
     # cupy/cupy #563, pytorch/pytorch #59868: a Python number is no tensor.
     number = _t((4,), wrap=lambda tensor: 2**63)
-    yield _refused("not-a-tensor", _t((4,)), number, _t((4,)), NO_TENSOR, "", "tensor", allocate={})
+    yield _refused("not-a-tensor", _t((4,)), number, _t((4,)), NO_TENSOR, "b is a int, expected a tensor", "tensor", allocate={})
     of_torch, of_numpy = _t((4,), kind="torch"), _t((4,), kind="numpy")
-    yield _refused("mixed-kinds", of_torch, of_numpy, of_torch, INVALID, "", "tensor", allocate={})
+    text = "b is a numpy.ndarray, expected a torch.Tensor"
+    yield _refused("mixed-kinds", of_torch, of_numpy, of_torch, INVALID, text, "tensor", allocate={})
+    # pytorch/pytorch #184379: a lazy negation is not in the bytes.
+    negated = _t((4,), "complex64", wrap=lambda tensor: tensor.conj().imag)
+    yield _refused("lazy-negative", _t((4,)), negated, _t((4,)), INVALID, "negative bit is set", "tensor", allocate={})
+    grad = _t((4,), wrap=lambda tensor: tensor.requires_grad_())
+    yield _refused("requires-grad", _t((4,)), grad, _t((4,)), "RuntimeError", "b requires grad", "tensor", allocate={})
 
 
 def _benchmarks() -> Iterator[Case]:

@@ -23,7 +23,7 @@ struct Pair {
 // Out and in at element 0 of the walk.
 template <class T>
 struct Pointers {
-  Pointers(const Launch& launch) : out(static_cast<T*>(launch.out)), in(static_cast<const T*>(launch.in[0])) {}
+  explicit Pointers(const Launch& launch) : out(static_cast<T*>(launch.out)), in(static_cast<const T*>(launch.in[0])) {}
   bool same() const { return out == in; }  // execute lets only the very same view through: nothing to do
 
   T* out;

@@ -76,7 +76,7 @@ void add_line(T* out, int64_t out_stride, const T* a, int64_t a_stride, const T*
 // Out, a and b at element 0 of the walk.
 template <class T>
 struct Pointers {
-  Pointers(const Launch& launch)
+  explicit Pointers(const Launch& launch)
       : out(static_cast<T*>(launch.out)), a(static_cast<const T*>(launch.in[0])), b(static_cast<const T*>(launch.in[1])) {}
 
   T* out;
