@@ -195,12 +195,47 @@ def test_a_descriptor_that_leaves_while_it_executes_stays_alive() -> None:
 
 def test_one_prepared_call_may_be_destroyed_while_another_thread_runs_it() -> None:
     x, out = torch.rand(512, 4096, dtype=torch.float64), torch.zeros(512, 4096, dtype=torch.float64)
+    want = torch.softmax(x, -1)
     for _ in range(5):
-        prepared = rt.prepare_softmax(out.clone(), x.clone())
-        running = threading.Thread(target=prepared.run)
+        written = out.clone()
+        prepared = rt.prepare_softmax(written, x.clone())
+        outcomes: list[str] = []
+
+        def run(prepared: Any = prepared, outcomes: list[str] = outcomes) -> None:
+            try:
+                prepared.run()
+                outcomes.append("computed")
+            except RuntimeError as error:
+                outcomes.append(str(error))
+
+        running = threading.Thread(target=run)
         running.start()
         prepared.destroy()
         running.join()
+        if outcomes == ["computed"]:
+            torch.testing.assert_close(written, want)
+        else:
+            assert outcomes == ["softmax: run() after destroy()"]
+            assert torch.equal(written, out)
+
+
+def test_a_prepared_call_that_is_destroyed_by_its_own_checks_computes_first() -> None:
+    class Meddler(torch.Tensor):
+        on_look: Any = staticmethod(lambda: None)
+
+        @property
+        def requires_grad(self) -> bool:  # type: ignore[override]
+            Meddler.on_look()
+            return False
+
+    x = torch.rand(4).as_subclass(Meddler)
+    out = torch.zeros(4)
+    prepared = rt.prepare_copy(out, x)
+    Meddler.on_look = staticmethod(prepared.destroy)
+    prepared.run()
+    assert torch.equal(out, x.as_subclass(torch.Tensor))
+    with pytest.raises(RuntimeError, match="after destroy"):
+        prepared.run()
 
 
 def test_another_thread_makes_progress_while_a_call_computes() -> None:

@@ -213,7 +213,7 @@ def test_a_dim_given_twice_is_refused() -> None:
 
 
 def test_more_dims_than_a_tensor_can_have_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"num_dims is 9, expected 0\.\.8"):
+    with pytest.raises(ValueError, match=r"9 dims are given, expected 0\.\.8"):
         rt.reduce_sum(np.ones((2, 3)), [0] * 9)
 
 

@@ -21,6 +21,7 @@ from operator_runtime.backend import Backend, available_backends, normalize_back
 from python_process import assert_runs, run_python
 
 OPERATORS = ("copy", "reduce_sum", "softmax", "vector_add")
+BUILT = sorted(path.name for path in (Path(__file__).resolve().parent.parent / "ops").iterdir() if path.is_dir())
 TWELVE = sorted(form.format(op) for op in OPERATORS for form in ("{}", "{}_", "prepare_{}"))
 DOCUMENTED = [getattr(rt, name) for name in TWELVE] + [rt.is_supported, normalize_backend]
 
@@ -29,8 +30,8 @@ FORMS = pytest.mark.parametrize("form", ["allocating", "out", "prepared"])
 
 
 def test_the_package_and_its_ops_export_the_twelve_functions() -> None:
-    assert sorted(rt.ops.__all__) == TWELVE
-    assert set(rt.__all__) == {*TWELVE, "DimError", "Prepared", "__version__", "is_supported", "ops"}
+    assert set(TWELVE) <= set(rt.ops.__all__)
+    assert set(rt.__all__) == {*rt.ops.__all__, "DimError", "Prepared", "__version__", "is_supported", "ops"}
     for name in TWELVE:
         assert getattr(rt, name) is getattr(rt.ops, name)
         assert callable(getattr(rt, name))
@@ -128,7 +129,7 @@ def test_is_supported_answers_with_the_text_of_the_error() -> None:
 def test_is_supported_raises_for_what_is_no_question() -> None:
     with pytest.raises(TypeError, match="x is a list"):
         rt.is_supported("copy", torch.ones(1), [1.0])
-    with pytest.raises(ValueError, match="op is 'cosine', expected one of copy, reduce_sum, softmax, vector_add"):
+    with pytest.raises(ValueError, match=f"op is 'cosine', expected one of {', '.join(BUILT)}"):
         rt.is_supported("cosine", torch.ones(1))
 
 
@@ -223,7 +224,7 @@ def test_a_build_with_a_part_of_the_operators_exports_these() -> None:
         import operator_runtime
         print(" ".join(sorted(operator_runtime.ops.__all__)))
     """
-    assert assert_runs(code).split() == [name for name in TWELVE if "softmax" not in name]
+    assert assert_runs(code).split() == sorted(name for name in rt.ops.__all__ if "softmax" not in name)
 
 
 def test_a_folder_without_a_build_is_an_import_error_with_the_line_to_build_it(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 /* Softmax over the last dimension, from C11. */
 #include <stdio.h>
+#include <stdlib.h>
 
 /* [include] */
 #include "operator_runtime/operator_runtime.h"
@@ -14,8 +15,12 @@ static oprt_status_t softmax_rows(float* out, const float* in, int64_t rows, int
   if (status != OPRT_OK) return status;
 
   oprt_descriptor_t* desc = NULL;
+  size_t size = 0;
   status = oprt_create_softmax_descriptor(&desc, OPRT_BACKEND_AUTO, &view, &view, -1);
-  if (status == OPRT_OK) status = oprt_execute_softmax(desc, NULL, 0, out, in, NULL); /* as often as you like */
+  if (status == OPRT_OK) status = oprt_get_softmax_workspace_size(desc, &size);
+  void* workspace = size > 0 ? aligned_alloc(OPRT_WORKSPACE_ALIGNMENT, size) : NULL;          /* whole multiples of the alignment */
+  if (status == OPRT_OK) status = oprt_execute_softmax(desc, workspace, size, out, in, NULL); /* as often as you like */
+  free(workspace);
   oprt_destroy_softmax_descriptor(desc);
   return status;
 }

@@ -3,25 +3,26 @@
  *
  *   create    checks shapes, dtypes, layouts and attributes; picks an implementation and its launch plan
  *   workspace says how many bytes execute may use
- *   execute   checks the pointers and enqueues; never allocates, never synchronises
+ *   execute   checks the pointers and enqueues; never allocates, never synchronises (on the cpu, the first one of a forked
+ *             child starts the child's own threads)
  *   destroy   frees the descriptor
  *
  * A descriptor is immutable and keeps no pointer of the caller: any number of threads and streams may execute it at
  * once, each call with its own workspace. It may be destroyed once every execute has returned, even with work queued or
  * captured.
  *
+ * Alignment: a pointer that is not aligned to its element size (complex128: to 8 bytes) is INVALID_ARGUMENT. NULL is
+ * accepted for a tensor without elements.
+ *
+ * Aliasing: `out` may be exactly an input of the same shape and strides where the operator says so. Interleaved views
+ * that share no byte are accepted. Anything else that shares a byte with `out`, and whatever a bounded test cannot
+ * decide, is INVALID_ARGUMENT. Inputs may overlap each other.
+ *
  * Workspace is the caller's: aligned to OPRT_WORKSPACE_ALIGNMENT bytes, contents arbitrary, reusable in order on one
  * stream, may be NULL when the size is 0.
  *
  * Stream is the vendor's handle as void*, on the descriptor's device, NULL for its default stream. On the cpu it must be
  * NULL, and execute returns when the result is there.
- *
- * Alignment: a pointer that is not aligned to its element size (complex128: to 8 bytes) is INVALID_ARGUMENT. NULL is accepted for a tensor
- * without elements.
- *
- * Aliasing: `out` may be exactly an input of the same shape and strides where the operator says so. Interleaved views
- * that share no byte are accepted. Anything else that shares a byte with `out`, and whatever a bounded test cannot
- * decide, is INVALID_ARGUMENT. Inputs may overlap each other.
  */
 #pragma once
 

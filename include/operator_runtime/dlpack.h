@@ -27,7 +27,8 @@ typedef struct oprt_dltensor {
  * Fills `view` from a `const DLTensor*` cast to `const oprt_dltensor_t*`. byte_offset is added to data; page-locked host
  * memory (device code 3) is read as cpu, managed memory (13) as cuda. Nothing is dereferenced but the struct, shape and
  * strides.
- * INVALID_ARGUMENT: a NULL argument, ndim outside 0..8, NULL shape with ndim > 0, a negative size.
+ * INVALID_ARGUMENT: a NULL argument, ndim outside 0..8, NULL shape with ndim > 0, a negative size, more than
+ * INT64_MAX bytes.
  * UNSUPPORTED: lanes other than 1, a dtype that is none of OPRT_DTYPE_*, a device that is neither cpu nor cuda.
  */
 OPRT_EXPORT oprt_status_t oprt_view_from_dltensor(oprt_tensor_view_t* view, const oprt_dltensor_t* dltensor) OPRT_NOEXCEPT;

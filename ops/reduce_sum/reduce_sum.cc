@@ -21,16 +21,16 @@ struct Dims {
 
 // Which dimensions are reduced.
 std::array<bool, OPRT_MAX_DIMS> reduced_dims(const Dims& dims, int ndim) {
-  OPRT_CHECK(dims.count >= 0 && dims.count <= OPRT_MAX_DIMS, "num_dims", OPRT_ERR_INVALID_ARGUMENT,
-             "num_dims is %d, expected 0..%d", dims.count, OPRT_MAX_DIMS);
+  OPRT_CHECK(dims.count >= 0 && dims.count <= OPRT_MAX_DIMS, "dims", OPRT_ERR_INVALID_ARGUMENT, "%d dims are given, expected 0..%d",
+             dims.count, OPRT_MAX_DIMS);
   OPRT_CHECK(dims.count == 0 || dims.values != nullptr, "dims", OPRT_ERR_INVALID_ARGUMENT, "dims is NULL, expected %d values",
              dims.count);
   std::array<bool, OPRT_MAX_DIMS> reduced{};
   if (dims.count == 0) reduced.fill(true);
   std::array<bool, OPRT_MAX_DIMS> seen{};
   for (int i = 0; i < dims.count; ++i) {
-    const auto dim = static_cast<size_t>(normalize_dim("dim", dims.values[i], ndim));
-    OPRT_CHECK(!seen[dim], "dim", OPRT_ERR_INVALID_ARGUMENT, "dim %d appears twice, expected each dimension once", dims.values[i]);
+    const auto dim = static_cast<size_t>(normalize_dim("dims", dims.values[i], ndim));
+    OPRT_CHECK(!seen[dim], "dims", OPRT_ERR_INVALID_ARGUMENT, "dim %d appears twice, expected each dimension once", dims.values[i]);
     seen[dim] = true;
     reduced[dim] = true;
   }

@@ -59,11 +59,10 @@ std::shared_ptr<const Descriptor> DescriptorCache::create(const Request& request
   std::shared_ptr<const Descriptor> evicted;  // destroyed after the lock is gone
   const std::lock_guard lock(mutex_);
   ++info_.creates;
-  entries_.emplace_front(request);
-  if (!index_.insert(entries_.begin()).second) {  // another thread created the same one
-    entries_.pop_front();
-    return descriptor;
-  }
+  std::list<Entry> fresh;
+  fresh.emplace_front(request);
+  if (!index_.insert(fresh.begin()).second) return descriptor;  // another thread created the same one
+  entries_.splice(entries_.begin(), fresh);
   entries_.front().descriptor = descriptor;
   if (entries_.size() > kCapacity) {
     const Position last = std::prev(entries_.end());

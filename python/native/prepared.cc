@@ -122,8 +122,11 @@ void Prepared::State::check_tensors() const {
     oprt_dltensor_t now;
     if (kind.exchange->borrow_from_object(tensors[i].ptr(), &now) != 0) throw nb::python_error();
     const auto address = reinterpret_cast<uintptr_t>(now.data) + now.byte_offset;
-    if (address != reinterpret_cast<uintptr_t>(views[i].data)) [[unlikely]] {
-      raise(PyExc_RuntimeError, "%s: %s was given other memory after it was prepared, prepare it again", op->name, name);
+    const bool same_layout = now.ndim == views[i].ndim && std::equal(now.shape, now.shape + now.ndim, views[i].shape) &&
+                             (now.strides == nullptr || std::equal(now.strides, now.strides + now.ndim, views[i].strides));
+    if (address != reinterpret_cast<uintptr_t>(views[i].data) || !same_layout) [[unlikely]] {
+      raise(PyExc_RuntimeError, "%s: %s was given other memory or another shape after it was prepared, prepare it again", op->name,
+            name);
     }
     if (kind.is_torch && k > 0) check_gradient(op->name, name, tensors[i]);
   }
@@ -152,8 +155,9 @@ const Prepared::State& Prepared::alive(const char* what) const {
 }
 
 void Prepared::run() const {
-  alive("run()").check_tensors();
-  const std::shared_ptr<State> state = state_;
+  alive("run()");
+  const std::shared_ptr<State> state = state_;  // a check may run Python code, and that may call destroy()
+  state->check_tensors();
   state->execute(state->views.data());
 }
 

@@ -160,10 +160,6 @@ def in_place(case: Case, name: str) -> Case:
     return replace(case, out=out, allocate=None)
 
 
-def tensor_like(shape: Shape, **changes: Any) -> Tensor:
-    return Tensor(**{"dtype": "float32", "shape": shape, **changes})
-
-
 def shape_text(shape: Shape) -> str:
     return "x".join(map(str, shape)) or "scalar"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import subprocess
@@ -74,9 +73,6 @@ class PerformanceResult:
     def as_dict(self) -> dict[str, Any]:
         derived = {name: getattr(self, name) for name in ("bandwidth_gb_s", "arithmetic_intensity", "speedup")}
         return {**asdict(self), **derived}
-
-    def as_json(self) -> str:
-        return json.dumps(self.as_dict(), sort_keys=True)
 
 
 def device_name(device: str) -> str:

@@ -121,7 +121,10 @@ def select(cases: Mapping[str, Sequence[Case]], options: argparse.Namespace, mod
             raise UsageError(f"no case of {options.op} matches {options.case!r}; --list prints them")
     elif mode == "test":
         chosen = [case for case in chosen if case.cost <= Cost[options.cost.upper()]]
-    return [case for case in chosen if mode == "test" or case.benchmark]
+    chosen = [case for case in chosen if mode == "test" or case.benchmark]
+    if not chosen and options.mode == "bench":
+        raise UsageError(f"no benchmark case of {options.op} matches {options.case!r}; --mode bench --list prints them")
+    return chosen
 
 
 def import_runtime() -> Any:

@@ -1,6 +1,7 @@
 #include "core/backend.h"
 
 #include "core/error.h"
+#include "core/registry.h"
 
 namespace oprt {
 namespace {
@@ -25,6 +26,14 @@ const Backend& available(oprt_backend_t id) {
 }
 
 }  // namespace
+
+const Backend* find_backend(oprt_backend_t id) {
+  for (const BackendEntry entry : backend_entries()) {
+    const Backend& backend = entry();
+    if (backend.id == id) return &backend;
+  }
+  return nullptr;
+}
 
 const Backend& resolve_backend(oprt_backend_t requested, oprt_device_t device) {
   check_known(requested);

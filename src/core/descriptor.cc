@@ -36,8 +36,9 @@ void check_pointer(const oprt_descriptor& desc, size_t k, const void* data) {
 void check_overlap(const oprt_descriptor& desc, const void* out, size_t k, const void* in) {
   const ByteSpan& a = desc.spans[0];
   const ByteSpan& b = desc.spans[k];
-  const auto out_address = reinterpret_cast<intptr_t>(out);
-  const auto in_address = reinterpret_cast<intptr_t>(in);
+  __extension__ typedef __int128 Address;  // a span may reach further than an address does
+  const auto out_address = static_cast<Address>(reinterpret_cast<uintptr_t>(out));
+  const auto in_address = static_cast<Address>(reinterpret_cast<uintptr_t>(in));
   if (a.low == a.high || b.low == b.high) return;
   if (out_address + a.high <= in_address + b.low || in_address + b.high <= out_address + a.low) return;
   const char* name = desc.names[k];
@@ -81,7 +82,6 @@ std::unique_ptr<oprt_descriptor> describe(const char* op, oprt_backend_t backend
   desc->device = operands.front().view->device;
   desc->backend = &resolve_backend(backend, desc->device);
   desc->in_place = in_place;
-  desc->num_operands = static_cast<int>(operands.size());
   for (size_t k = 0; k < operands.size(); ++k) {
     desc->names[k] = operands[k].name;
     desc->views[k] = *operands[k].view;

@@ -10,7 +10,6 @@ struct oprt_descriptor {
   const oprt::Backend* backend;
   oprt_device_t device;
   oprt::InPlace in_place;
-  int num_operands;
   std::array<const char*, oprt::kMaxOperands> names;
   std::array<oprt_tensor_view_t, oprt::kMaxOperands> views;  // data is NULL: no pointer of the caller is kept
   std::array<oprt::ByteSpan, oprt::kMaxOperands> spans;

@@ -18,14 +18,6 @@ bool is_verbose() {
 
 }  // namespace
 
-const Backend* find_backend(oprt_backend_t id) {
-  for (const BackendEntry entry : backend_entries()) {
-    const Backend& backend = entry();
-    if (backend.id == id) return &backend;
-  }
-  return nullptr;
-}
-
 Implementations find_implementations(const char* op, oprt_backend_t backend) {
   for (const OperatorEntry& entry : operator_entries()) {
     if (entry.backend == backend && std::strcmp(entry.op, op) == 0) return entry.implementations();

@@ -27,8 +27,8 @@ int64_t num_elements(const oprt_tensor_view_t& view);
 std::string shape_text(const int64_t* shape, int ndim);
 inline std::string shape_text(const oprt_tensor_view_t& view) { return shape_text(view.shape, view.ndim); }
 
-// `dim` made non-negative. Throws INVALID_ARGUMENT on argument "dim" with the text of contract 5: "dim is 3, expected -2..1 for a
-// 2-D input". A 0-d tensor accepts 0 and -1. `argument` is "dim" or "dims".
+// `dim` made non-negative. Throws INVALID_ARGUMENT on `argument` ("dim" or "dims"): "dim is 3, expected -2..1 for a 2-D input". A
+// 0-d tensor accepts 0 and -1.
 int normalize_dim(const char* argument, int32_t dim, int ndim);
 
 }  // namespace oprt

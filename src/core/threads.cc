@@ -30,6 +30,37 @@ void relax() {
 #endif
 }
 
+// Rounding to nearest, subnormals kept, nothing trapped; the caller's own setting comes back at the end of the scope.
+class StandardFloats {
+ public:
+#if defined(__x86_64__)
+  StandardFloats() : saved_(__builtin_ia32_stmxcsr()) {
+    if (saved_ != kStandard) __builtin_ia32_ldmxcsr(kStandard);
+  }
+  ~StandardFloats() {
+    if (saved_ != kStandard) __builtin_ia32_ldmxcsr(saved_);
+  }
+
+ private:
+  static constexpr unsigned kStandard = 0x1f80;
+  unsigned saved_;
+#elif defined(__aarch64__)
+  StandardFloats() {
+    asm volatile("mrs %0, fpcr" : "=r"(saved_));
+    asm volatile("msr fpcr, %0" : : "r"(uint64_t{0}));
+  }
+  ~StandardFloats() { asm volatile("msr fpcr, %0" : : "r"(saved_)); }
+
+ private:
+  uint64_t saved_ = 0;
+#else
+  StandardFloats() {}
+#endif
+ public:
+  StandardFloats(const StandardFloats&) = delete;
+  StandardFloats& operator=(const StandardFloats&) = delete;
+};
+
 // Spins until ready(); false when the time is over.
 template <class Ready>
 bool spin_until(Ready&& ready) {
@@ -56,7 +87,6 @@ class Pool {
   bool try_run(int64_t count, int64_t grain, Body body, void* context) {
     const int64_t pieces = (count - 1) / grain + 1;
     if (pieces > kMaxPieces || busy_.exchange(true, std::memory_order_acquire)) return false;
-    start_workers();
     // Closed while the job is written: a late worker that reads a part of it then finds that its ticket is no longer the current
     // one.
     const uint64_t job = (ticket_.load(std::memory_order_relaxed) & ~kPieceMask) + kJob;
@@ -81,16 +111,8 @@ class Pool {
     return true;
   }
 
- private:
-  static constexpr int kPieceBits = 40;
-  static constexpr uint64_t kJob = uint64_t{1} << kPieceBits;
-  static constexpr uint64_t kPieceMask = kJob - 1;
-  // The ticket's piece grows by one for each that is claimed and must stay below kPieceMask, the piece of a closed job.
-  static constexpr int64_t kMaxPieces = int64_t{1} << (kPieceBits - 1);
-
+  // Called once, by the thread whose pool it became.
   void start_workers() {
-    if (started_) return;
-    started_ = true;
     // Signals are the program's: workers take none but those of a fault of their own.
     sigset_t all;
     sigset_t before;
@@ -105,7 +127,15 @@ class Pool {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
+ private:
+  static constexpr int kPieceBits = 40;
+  static constexpr uint64_t kJob = uint64_t{1} << kPieceBits;
+  static constexpr uint64_t kPieceMask = kJob - 1;
+  // The ticket's piece grows by one for each that is claimed and must stay below kPieceMask, the piece of a closed job.
+  static constexpr int64_t kMaxPieces = int64_t{1} << (kPieceBits - 1);
+
   [[noreturn]] void serve() {
+    const StandardFloats floats;
     inside_job = true;
     uint32_t seen = 0;
     while (true) {
@@ -140,7 +170,6 @@ class Pool {
   }
 
   const int num_threads_;
-  bool started_ = false;
   std::atomic<bool> busy_{false};
   alignas(64) std::atomic<uint64_t> ticket_{0};
   alignas(64) std::atomic<uint32_t> epoch_{0};
@@ -170,17 +199,23 @@ Pool& pool() {
   if (found != nullptr) [[likely]]
     return *found;
   auto* fresh = new Pool(count_threads());
-  if (current_pool.compare_exchange_strong(found, fresh, std::memory_order_acq_rel)) return *fresh;
+  if (current_pool.compare_exchange_strong(found, fresh, std::memory_order_acq_rel)) {
+    fresh->start_workers();
+    return *fresh;
+  }
   delete fresh;
   return *found;
 }
 
 }  // namespace
 
+void start_threads() { pool(); }
+
 int num_threads() { return pool().num_threads(); }
 
 void parallel_for(int64_t count, int64_t grain, Body body, void* context) {
   if (count <= 0) return;
+  const StandardFloats floats;
   const bool alone = inside_job || count <= grain || pool().num_threads() == 1;
   if (!alone && pool().try_run(count, grain, body, context)) return;
   int64_t begin = 0;

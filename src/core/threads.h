@@ -7,12 +7,15 @@
 
 namespace oprt {
 
+// Starts the pool where it is not running yet, so that parallel_for neither allocates nor fails. Throws std::bad_alloc.
+void start_threads();
+
 // Threads that parallel_for may use, the caller's included.
 int num_threads();
 
 // Calls body(context, begin, end) over [0, count) in pieces of `grain` (the last may be shorter), each piece exactly once, on any
-// thread, in any order; returns when all are done. Pieces depend on count and grain alone, never on the number of threads. `body`
-// must not throw.
+// thread, in any order, with the floating-point control of a fresh process (no flush to zero); returns when all are done. Pieces
+// depend on count and grain alone, never on the number of threads. `body` must not throw.
 void parallel_for(int64_t count, int64_t grain, void (*body)(void* context, int64_t begin, int64_t end), void* context);
 
 template <class Body>

@@ -96,13 +96,13 @@ static void dims_out_of_range_are_invalid(void) {
               "dim is 1, expected -1..0");
   CHECK_STATUS(oprt_check_softmax_support(OPRT_BACKEND_CPU, &scalar, &scalar, 0), OPRT_OK);
   CHECK_STATUS(oprt_check_softmax_support(OPRT_BACKEND_CPU, &scalar, &scalar, -1), OPRT_OK);
-  CHECK_ERROR(oprt_check_reduce_sum_support(OPRT_BACKEND_CPU, &scalar, &in, too_large, 2, 0), OPRT_ERR_INVALID_ARGUMENT, "dim",
+  CHECK_ERROR(oprt_check_reduce_sum_support(OPRT_BACKEND_CPU, &scalar, &in, too_large, 2, 0), OPRT_ERR_INVALID_ARGUMENT, "dims",
               "reduce_sum: dim is 2, expected -2..1 for a 2-D input");
-  CHECK_ERROR(oprt_check_reduce_sum_support(OPRT_BACKEND_CPU, &scalar, &in, twice, 2, 0), OPRT_ERR_INVALID_ARGUMENT, "dim",
+  CHECK_ERROR(oprt_check_reduce_sum_support(OPRT_BACKEND_CPU, &scalar, &in, twice, 2, 0), OPRT_ERR_INVALID_ARGUMENT, "dims",
               "dim -2 appears twice");
-  CHECK_ERROR(oprt_check_reduce_sum_support(OPRT_BACKEND_CPU, &scalar, &in, twice, -1, 0), OPRT_ERR_INVALID_ARGUMENT, "num_dims",
-              "num_dims is -1, expected 0..8");
-  CHECK_ERROR(oprt_check_reduce_sum_support(OPRT_BACKEND_CPU, &scalar, &in, twice, 9, 0), OPRT_ERR_INVALID_ARGUMENT, "num_dims",
+  CHECK_ERROR(oprt_check_reduce_sum_support(OPRT_BACKEND_CPU, &scalar, &in, twice, -1, 0), OPRT_ERR_INVALID_ARGUMENT, "dims",
+              "-1 dims are given, expected 0..8");
+  CHECK_ERROR(oprt_check_reduce_sum_support(OPRT_BACKEND_CPU, &scalar, &in, twice, 9, 0), OPRT_ERR_INVALID_ARGUMENT, "dims",
               "num_dims is 9");
   CHECK_ERROR(oprt_check_reduce_sum_support(OPRT_BACKEND_CPU, &scalar, &in, NULL, 2, 0), OPRT_ERR_INVALID_ARGUMENT, "dims",
               "dims is NULL");

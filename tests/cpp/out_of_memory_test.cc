@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <new>
+#include <vector>
 
 #include "operator_runtime/operator_runtime.h"
 
@@ -68,6 +69,29 @@ TEST(OutOfMemory, ExecuteNeedsNone) {
   allocations_left = -1;
   EXPECT_EQ(status, OPRT_OK);
   EXPECT_EQ(oprt_destroy_copy_descriptor(desc), OPRT_OK);
+}
+
+TEST(OutOfMemory, ExecuteOnManyThreadsNeedsNone) {
+  const int64_t shape[] = {int64_t{1} << 20};
+  oprt_tensor_view_t in;
+  oprt_tensor_view_t out;
+  ASSERT_EQ(oprt_make_contiguous_view(&in, nullptr, OPRT_DTYPE_FLOAT32, {OPRT_DEVICE_CPU, 0}, 1, shape), OPRT_OK);
+  ASSERT_EQ(oprt_make_contiguous_view(&out, nullptr, OPRT_DTYPE_FLOAT32, {OPRT_DEVICE_CPU, 0}, 0, nullptr), OPRT_OK);
+  oprt_descriptor_t* desc = nullptr;
+  ASSERT_EQ(oprt_create_reduce_sum_descriptor(&desc, OPRT_BACKEND_CPU, &out, &in, nullptr, 0, 0), OPRT_OK);
+  size_t workspace_size = 0;
+  ASSERT_EQ(oprt_get_reduce_sum_workspace_size(desc, &workspace_size), OPRT_OK);
+  std::vector<float> data(static_cast<size_t>(shape[0]), 1.0f);
+  void* workspace =
+      std::aligned_alloc(OPRT_WORKSPACE_ALIGNMENT, (workspace_size / OPRT_WORKSPACE_ALIGNMENT + 1) * OPRT_WORKSPACE_ALIGNMENT);
+  float sum = 0;
+  allocations_left = 0;
+  const oprt_status_t status = oprt_execute_reduce_sum(desc, workspace, workspace_size, &sum, data.data(), nullptr);
+  allocations_left = -1;
+  std::free(workspace);
+  EXPECT_EQ(status, OPRT_OK);
+  EXPECT_EQ(sum, 1048576.0f);
+  EXPECT_EQ(oprt_destroy_reduce_sum_descriptor(desc), OPRT_OK);
 }
 
 }  // namespace

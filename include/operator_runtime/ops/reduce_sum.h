@@ -32,7 +32,8 @@ OPRT_BEGIN_C
  * On failure *desc is NULL. `dims` may be NULL when num_dims is 0; it is read during the call only.
  * INVALID_ARGUMENT     a NULL argument, a malformed view, num_dims outside 0..8, a dim out of range or given twice, an out of
  *                      another shape, mixed devices, an out that writes one address twice, an unknown backend
- * UNSUPPORTED          a pair of dtypes that is not listed; nothing in the backend takes the case
+ * UNSUPPORTED          a pair of dtypes that is not listed, a device that is neither cpu nor cuda; nothing
+ *                      in the backend takes the case
  * BACKEND_UNAVAILABLE  the backend cannot run here
  * OUT_OF_MEMORY        host memory
  * DEVICE_ERROR         a kernel could not be loaded or configured
@@ -51,7 +52,8 @@ OPRT_EXPORT oprt_status_t oprt_get_reduce_sum_workspace_size(const oprt_descript
 
 /*
  * Enqueues the computation on `stream`; `out` and `in` point to element 0.
- * INVALID_ARGUMENT        another operator's descriptor, a NULL or misaligned pointer, forbidden overlap, a stream on the cpu
+ * INVALID_ARGUMENT        another operator's descriptor, a NULL or misaligned pointer or workspace, forbidden overlap,
+ *                         a stream on the cpu
  * INSUFFICIENT_WORKSPACE  workspace_size is too small
  * DEVICE_ERROR            the launch failed
  */

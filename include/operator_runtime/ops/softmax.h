@@ -26,9 +26,10 @@ OPRT_BEGIN_C
 
 /*
  * On failure *desc is NULL.
- * INVALID_ARGUMENT     a NULL argument, a malformed view, shapes or dtypes that differ, dim out of range, mixed devices, an
- *                      out that writes one address twice, an unknown backend
- * UNSUPPORTED          a dtype that is no float; nothing in the backend takes the case
+ * INVALID_ARGUMENT     a NULL argument, a malformed view, shapes that differ, dim out of range, mixed devices, an out that
+ *                      writes one address twice, an unknown backend
+ * UNSUPPORTED          a dtype that is no float, dtypes that differ, a device that is neither cpu nor cuda; nothing in the
+ *                      backend takes the case
  * BACKEND_UNAVAILABLE  the backend cannot run here
  * OUT_OF_MEMORY        host memory
  * DEVICE_ERROR         a kernel could not be loaded or configured
@@ -46,7 +47,8 @@ OPRT_EXPORT oprt_status_t oprt_get_softmax_workspace_size(const oprt_descriptor_
 
 /*
  * Enqueues the computation on `stream`; `out` and `in` point to element 0.
- * INVALID_ARGUMENT        another operator's descriptor, a NULL or misaligned pointer, forbidden overlap, a stream on the cpu
+ * INVALID_ARGUMENT        another operator's descriptor, a NULL or misaligned pointer or workspace, forbidden overlap,
+ *                         a stream on the cpu
  * INSUFFICIENT_WORKSPACE  workspace_size is too small
  * DEVICE_ERROR            the launch failed
  */

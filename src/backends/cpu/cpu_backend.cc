@@ -1,11 +1,11 @@
 #include "core/backend.h"
 #include "core/error.h"
+#include "core/threads.h"
 
 namespace oprt {
 
 const Backend& cpu_backend() {
-  static constexpr Backend kBackend = {OPRT_BACKEND_CPU, OPRT_DEVICE_CPU, [] {},
-                                       [](const void* stream) {
+  static constexpr Backend kBackend = {OPRT_BACKEND_CPU, OPRT_DEVICE_CPU, start_threads, [](const void* stream) {
                                          OPRT_CHECK(stream == nullptr, "stream", OPRT_ERR_INVALID_ARGUMENT,
                                                     "stream is %p, expected NULL on the cpu", stream);
                                        }};

@@ -12,7 +12,7 @@ namespace oprt::cpu {
 
 constexpr int64_t kMaxChain = 64;
 
-// Total is what a sum is kept in; Partial what up to 64 elements are added in (int32 holds 64 * 65535).
+// Total is what a sum is kept in; Partial what one chunk is added in (int32 holds 64 * 32 * 65535).
 template <class T>
 struct SumOf {
   using Total = std::conditional_t<std::is_integral_v<T>, uint64_t, Compute<T>>;
