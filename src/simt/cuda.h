@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "backends/nvidia/error.h"
+#include "simt/cuda_error.h"
 #include "core/half.h"
 
 #define OPRT_SIMT cuda32

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "backends/nvidia/device.h"
-#include "backends/nvidia/error.h"
+#include "simt/cuda_error.h"
 #include "core/backend.h"
 #include "core/error.h"
 

@@ -1,4 +1,4 @@
-#include "backends/nvidia/error.h"
+#include "simt/cuda_error.h"
 
 #include <string>
 
