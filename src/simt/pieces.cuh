@@ -1,5 +1,5 @@
-// Contiguous memory at any alignment in 16-byte pieces. The pieces are aligned on the side that is written; an input that is aligned
-// differently is read as two aligned vectors whose bytes are shifted together. No byte outside a row is read or written.
+// Contiguous memory at any alignment in 16-byte pieces. The pieces are aligned on the side that is written; an input that is
+// aligned differently is read as two aligned vectors whose bytes are shifted together. No byte outside a row is read or written.
 #pragma once
 
 #include "simt/strided.cuh"
@@ -7,8 +7,8 @@
 namespace oprt::simt {
 inline namespace OPRT_SIMT {
 
-// How one contiguous run splits: `head` bytes, `vectors` aligned pieces of 16, and the rest. Input i's pieces start `shift[i]` bytes
-// after an aligned address.
+// How one contiguous run splits: `head` bytes, `vectors` aligned pieces of 16, and the rest. Input i's pieces start `shift[i]`
+// bytes after an aligned address.
 template <int kInputs>
 struct Split {
   int64_t head;
@@ -61,8 +61,8 @@ __device__ __forceinline__ uint4 load_shifted(const uint4* aligned, int shift) {
   return shift_bytes(load16<Cache::kNormal>(aligned), load16<Cache::kNormal>(aligned + 1), shift);
 }
 
-// The rows of a space: its last dim, which operand 0 holds contiguously, under all others. A thread takes one piece of one row; rows
-// may start at any alignment, so a row has a piece more than its size asks for unless all start aligned.
+// The rows of a space: its last dim, which operand 0 holds contiguously, under all others. A thread takes one piece of one row;
+// rows may start at any alignment, so a row has a piece more than its size asks for unless all start aligned.
 template <int N, class Index>
 struct Rows {
   Dims<N, Index> outer;
@@ -124,9 +124,10 @@ __device__ __forceinline__ Vector<T> load_piece(const T* row, int64_t size, int6
   if (stride == 1) {
     const int shift = static_cast<int>(reinterpret_cast<uintptr_t>(address) % kVectorBytes);
     if (shift == 0) return keep ? load_vector<Cache::kNormal>(address) : load_vector<Cache::kStream>(address);
+    // An element of 16 bytes is never shifted: where in is exactly out, its neighbours are being written.
     const int64_t bytes_before = first * static_cast<int64_t>(sizeof(T));
     const int64_t bytes_after = (size - first - kSize) * static_cast<int64_t>(sizeof(T));
-    if (shift <= bytes_before && kVectorBytes - shift <= bytes_after) {
+    if (sizeof(T) < kVectorBytes && shift <= bytes_before && kVectorBytes - shift <= bytes_after) {
       const auto* aligned = reinterpret_cast<const uint4*>(reinterpret_cast<const char*>(address) - shift);
       return bits_as<Vector<T>>(load_shifted(aligned, shift));
     }

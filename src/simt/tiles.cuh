@@ -1,6 +1,6 @@
-// Transposition through shared memory. A tile is a rectangle of two dims: `cols`, the dim along which out is contiguous, and `rows`,
-// the dim along which an input is. Threads read the input along rows, park it in shared memory, and meet it again along cols, so that
-// both sides move pieces of 128 bytes or more.
+// Transposition through shared memory. A tile is a rectangle of two dims: `cols`, the dim along which out is contiguous, and
+// `rows`, the dim along which an input is. Threads read the input along rows, park it in shared memory, and meet it again along
+// cols, so that both sides move pieces of 128 bytes or more.
 //
 //   input            shared             out
 //   col 0 |r r r r   row 0 |c c c c     row 0 |c c c c
@@ -101,18 +101,18 @@ struct alignas(sizeof(T) * size > 8 ? 8 : sizeof(T) * size) Pack {
 };
 
 // Elements narrower than a bank of shared memory travel in packs of 4 bytes, and a square of pack x pack elements is transposed in
-// registers: needs sizes, strides and addresses that are whole packs, and stride 1 along the contiguous dims. Wider elements are packs
-// of one, at any strides.
+// registers: needs sizes, strides and addresses that are whole packs, and stride 1 along the contiguous dims. Wider elements are
+// packs of one, at any strides.
 template <class T>
 struct PackTile {
   static constexpr int kPack = sizeof(T) < 4 ? 4 / static_cast<int>(sizeof(T)) : 1;
-  static constexpr int kSpan = 32;                         // packs along rows
-  static constexpr int kWide = sizeof(T) == 4 ? 64 : 32;   // packs along cols
+  static constexpr int kSpan = 32;                        // packs along rows
+  static constexpr int kWide = sizeof(T) == 4 ? 64 : 32;  // packs along cols
   static constexpr int kRows = kSpan * kPack;
   static constexpr int kCols = kWide * kPack;
-  static constexpr int kPitch = kWide + 1;                 // odd: a column of packs meets every bank
+  static constexpr int kPitch = kWide + 1;  // odd: a column of packs meets every bank
   static constexpr int kStep = kTileThreads / kSpan;
-  static constexpr int kGroups = kWide / kStep;            // reads of a thread, in units of kPack packs
+  static constexpr int kGroups = kWide / kStep;                    // reads of a thread, in units of kPack packs
   static constexpr int kPositions = kRows * kWide / kTileThreads;  // packs that a thread writes
   using Packed = Pack<T, kPack>;
   struct alignas(sizeof(Packed)) Slot {
@@ -120,7 +120,8 @@ struct PackTile {
   };
   static constexpr size_t kSharedBytes = sizeof(Slot) * kRows * kPitch;
 
-  static __device__ __forceinline__ void read(Slot* shared, const T* in, int64_t row_stride, int64_t col_stride, int rows, int cols) {
+  static __device__ __forceinline__ void read(Slot* shared, const T* in, int64_t row_stride, int64_t col_stride, int rows,
+                                              int cols) {
     const int x = static_cast<int>(threadIdx.x) % kSpan, y = static_cast<int>(threadIdx.x) / kSpan;
     const T* column = in + x * kPack * row_stride + y * kPack * col_stride;
     Packed value[kGroups][kPack];
@@ -169,8 +170,8 @@ bool is_pack_aligned(const T* address) {
   return reinterpret_cast<uintptr_t>(address) % alignof(typename PackTile<T>::Packed) == 0;
 }
 
-// Tiles of packs over `rows_dim` and the last dim; operand i is contiguous along rows where turned[i], else along cols. num_tiles is 0
-// where a side is too short to fill half a tile's lanes, or not of whole packs.
+// Tiles of packs over `rows_dim` and the last dim; operand i is contiguous along rows where turned[i], else along cols. num_tiles
+// is 0 where a side is too short to fill half a tile's lanes, or not of whole packs.
 template <class T, int N>
 Tiles<N> make_pack_tiles(const Space<N>& space, int rows_dim, const std::array<bool, N>& turned) {
   using Tile = PackTile<T>;
@@ -207,7 +208,8 @@ struct FreeTile {
       for (int b = 0; b < kBatch; ++b) {
         uint32_t row;
         const uint32_t col = rows.divide(static_cast<uint32_t>(start + b * kTileThreads), &row);
-        if (static_cast<int>(row) < num_rows && static_cast<int>(col) < num_cols) value[b] = in[row * row_stride + col * col_stride];
+        if (static_cast<int>(row) < num_rows && static_cast<int>(col) < num_cols)
+          value[b] = in[row * row_stride + col * col_stride];
       }
 #pragma unroll
       for (int b = 0; b < kBatch; ++b) {
@@ -221,16 +223,17 @@ struct FreeTile {
   }
 };
 
-// A tile of about 16 KB for a plane of that size. Its pitch is an odd number of banks where elements are narrower, else of elements.
+// A tile of about 16 KB for a plane of that size. Its pitch is an odd number of banks where elements are narrower, else of
+// elements.
 inline FreeTile make_free_tile(int64_t num_rows, int64_t num_cols, int element_size) {
   const int64_t side = element_size <= 4 ? 64 : 32;
   const int64_t capacity = element_size <= 4 ? 4096 : 16384 / element_size;
-  int64_t rows = num_rows < side ? num_rows : side;
-  int64_t cols = num_cols < side ? num_cols : side;
+  const auto fit = [](int64_t have, int64_t most) { return have < most ? have : most; };
+  int64_t rows = fit(num_rows, side), cols = fit(num_cols, side);
   if (rows < side) {
-    cols = num_cols < capacity / rows ? num_cols : capacity / rows;
+    cols = fit(num_cols, capacity / rows / side * side);
   } else if (cols < side) {
-    rows = num_rows < capacity / cols ? num_rows : capacity / cols;
+    rows = fit(num_rows, capacity / cols / side * side);
   }
   FreeTile tile;
   tile.rows = FastDivisor(static_cast<uint32_t>(rows));
