@@ -1,6 +1,7 @@
-// The bandwidth that a GPU gives to the simplest kernels: copy (1 read, 1 write), add (2 reads, 1 write) and read, in 16-byte accesses. What
-// the rows of benchmarks/gpu_floors.py are divided by, measured the same way: caches overwritten before each call, one pair of events a call,
-// the median; of each pattern the best of a small sweep. Prints one line of JSON: bytes of traffic per second.
+// The bandwidth that a GPU gives to the simplest kernels: copy (1 read, 1 write), add (2 reads, 1 write) and read, in 16-byte
+// accesses. What the rows of benchmarks/gpu_floors.py are divided by, measured the same way: caches overwritten before each call,
+// one pair of events a call, the median; of each pattern the best of a sweep, copy with the driver's own among them. Prints one
+// line of JSON: bytes of traffic per second.
 //
 //   ceiling [BYTES of one array, default 2^28] [SAMPLES, default 15]
 #include <cuda_runtime.h>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -19,41 +21,64 @@ void check(cudaError_t error) {
   std::exit(1);
 }
 
-template <int kVectors>
-__global__ void copy(const uint4* in, uint4* out, int64_t n) {
+constexpr int kMaxThreads = 1024;
+
+// How 16 bytes are read and written: as the caches like it, or as data that is touched once.
+enum class Hint { kNone, kStream };
+
+template <Hint hint>
+__device__ uint4 load(const uint4* from) {
+  if constexpr (hint == Hint::kStream) return __ldcs(from);
+  return __ldg(from);
+}
+template <Hint hint>
+__device__ void store(uint4* to, uint4 v) {
+  if constexpr (hint == Hint::kStream) {
+    __stcs(to, v);
+  } else {
+    *to = v;
+  }
+}
+
+template <int kVectors, Hint hint>
+__global__ void __launch_bounds__(kMaxThreads) copy(const uint4* in, uint4* out, int64_t n) {
   const int64_t first = (int64_t{blockIdx.x} * blockDim.x) * kVectors + threadIdx.x;
   uint4 v[kVectors];
 #pragma unroll
   for (int k = 0; k < kVectors; ++k) {
-    if (first + k * int64_t{blockDim.x} < n) v[k] = __ldcs(in + first + k * int64_t{blockDim.x});
+    if (first + k * int64_t{blockDim.x} < n) v[k] = load<hint>(in + first + k * int64_t{blockDim.x});
   }
 #pragma unroll
   for (int k = 0; k < kVectors; ++k) {
-    if (first + k * int64_t{blockDim.x} < n) __stcs(out + first + k * int64_t{blockDim.x}, v[k]);
+    if (first + k * int64_t{blockDim.x} < n) store<hint>(out + first + k * int64_t{blockDim.x}, v[k]);
   }
 }
 
-template <int kVectors>
-__global__ void add(const uint4* a, const uint4* b, uint4* out, int64_t n) {
+template <int kVectors, Hint hint>
+__global__ void __launch_bounds__(kMaxThreads) add(const uint4* a, const uint4* b, uint4* out, int64_t n) {
   const int64_t first = (int64_t{blockIdx.x} * blockDim.x) * kVectors + threadIdx.x;
+  uint4 x[kVectors], y[kVectors];
 #pragma unroll
   for (int k = 0; k < kVectors; ++k) {
     const int64_t i = first + k * int64_t{blockDim.x};
-    if (i >= n) break;
-    const uint4 x = __ldcs(a + i);
-    const uint4 y = __ldcs(b + i);
-    __stcs(out + i, make_uint4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w));
+    if (i < n) x[k] = load<hint>(a + i);
+    if (i < n) y[k] = load<hint>(b + i);
+  }
+#pragma unroll
+  for (int k = 0; k < kVectors; ++k) {
+    const int64_t i = first + k * int64_t{blockDim.x};
+    if (i < n) store<hint>(out + i, make_uint4(x[k].x + y[k].x, x[k].y + y[k].y, x[k].z + y[k].z, x[k].w + y[k].w));
   }
 }
 
 // Writes only what no input can be: the loads stay, the stores do not happen.
-template <int kVectors>
-__global__ void read(const uint4* in, uint4* out, int64_t n) {
+template <int kVectors, Hint hint>
+__global__ void __launch_bounds__(kMaxThreads) read(const uint4* in, uint4* out, int64_t n) {
   const int64_t first = (int64_t{blockIdx.x} * blockDim.x) * kVectors + threadIdx.x;
   uint4 v[kVectors] = {};
 #pragma unroll
   for (int k = 0; k < kVectors; ++k) {
-    if (first + k * int64_t{blockDim.x} < n) v[k] = __ldcs(in + first + k * int64_t{blockDim.x});
+    if (first + k * int64_t{blockDim.x} < n) v[k] = load<hint>(in + first + k * int64_t{blockDim.x});
   }
   uint32_t bits = 0;
 #pragma unroll
@@ -96,19 +121,22 @@ class Timer {
   cudaEvent_t stop_ = nullptr;
 };
 
-// The shortest time of a pattern: kernels with 1, 2 and 4 vectors a thread, blocks of 128, 256 and 512 threads.
-template <class Kernel1, class Kernel2, class Kernel4, class Call>
-double best(Timer& timer, int64_t n, Kernel1 one, Kernel2 two, Kernel4 four, Call&& call) {
+// The shortest time of a pattern: 1, 2 and 4 vectors a thread, blocks of 128 to 1024 threads, both hints. `call` takes a kernel's
+// template arguments as std::integral_constant, its grid and its block.
+template <class Call>
+double best(Timer& timer, int64_t n, Call&& call) {
   double shortest = 1e9;
-  for (const int threads : {128, 256, 512}) {
-    const auto sweep = [&](auto kernel, int vectors) {
-      const int64_t per_block = int64_t{threads} * vectors;
+  for (const int threads : {128, 256, 512, kMaxThreads}) {
+    const auto sweep = [&](auto vectors) {
+      const int64_t per_block = int64_t{threads} * vectors();
       const dim3 grid(static_cast<unsigned>((n + per_block - 1) / per_block));
-      shortest = std::min(shortest, timer.time([&] { call(kernel, grid, dim3(static_cast<unsigned>(threads))); }));
+      const dim3 block(static_cast<unsigned>(threads));
+      shortest = std::min(shortest, timer.time([&] { call(vectors, std::integral_constant<Hint, Hint::kNone>(), grid, block); }));
+      shortest = std::min(shortest, timer.time([&] { call(vectors, std::integral_constant<Hint, Hint::kStream>(), grid, block); }));
     };
-    sweep(one, 1);
-    sweep(two, 2);
-    sweep(four, 4);
+    sweep(std::integral_constant<int, 1>());
+    sweep(std::integral_constant<int, 2>());
+    sweep(std::integral_constant<int, 4>());
   }
   return shortest;
 }
@@ -127,10 +155,14 @@ int main(int argc, char** argv) {
     check(cudaMemset(*array, 0, static_cast<size_t>(bytes)));
   }
   const double traffic = static_cast<double>(n) * 16;
-  const double copy_s = best(timer, n, copy<1>, copy<2>, copy<4>, [&](auto k, dim3 g, dim3 t) { k<<<g, t>>>(a, out, n); });
-  const double add_s = best(timer, n, add<1>, add<2>, add<4>, [&](auto k, dim3 g, dim3 t) { k<<<g, t>>>(a, b, out, n); });
-  const double read_s = best(timer, n, read<1>, read<2>, read<4>, [&](auto k, dim3 g, dim3 t) { k<<<g, t>>>(a, out, n); });
-  std::printf("{\"bytes\": %lld, \"copy\": %.4g, \"add\": %.4g, \"read\": %.4g}\n", static_cast<long long>(bytes), 2 * traffic / copy_s,
-              3 * traffic / add_s, traffic / read_s);
+  const double driver_s = timer.time([&] { check(cudaMemcpyAsync(out, a, static_cast<size_t>(bytes), cudaMemcpyDeviceToDevice)); });
+  const double copy_s =
+      best(timer, n, [&](auto vectors, auto hint, dim3 grid, dim3 block) { copy<vectors(), hint()><<<grid, block>>>(a, out, n); });
+  const double add_s = best(
+      timer, n, [&](auto vectors, auto hint, dim3 grid, dim3 block) { add<vectors(), hint()><<<grid, block>>>(a, b, out, n); });
+  const double read_s =
+      best(timer, n, [&](auto vectors, auto hint, dim3 grid, dim3 block) { read<vectors(), hint()><<<grid, block>>>(a, out, n); });
+  std::printf("{\"bytes\": %lld, \"copy\": %.4g, \"add\": %.4g, \"read\": %.4g}\n", static_cast<long long>(bytes),
+              2 * traffic / std::min(copy_s, driver_s), 3 * traffic / add_s, traffic / read_s);
   return 0;
 }

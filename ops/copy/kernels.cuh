@@ -39,14 +39,14 @@ __global__ void __launch_bounds__(threads)
       if constexpr (shifted) {
         value[v] = simt::load_shifted(source + i, shift);
       } else {
-        value[v] = simt::load16<Cache::kStream>(source + i);
+        value[v] = simt::load16<Cache::kNormal>(source + i);
       }
     }
   }
 #pragma unroll
   for (int v = 0; v < vectors_each; ++v) {
     const int64_t i = first + v * threads;
-    if (i < vectors) simt::store16<Cache::kStream>(target + i, value[v]);
+    if (i < vectors) simt::store16<Cache::kNormal>(target + i, value[v]);
   }
   if (blockIdx.x == 0 && static_cast<int>(threadIdx.x) < edge_bytes) {
     const int64_t edge = threadIdx.x;
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kRowsThreads) copy_rows(T* out, const T* in, s
   const T* in_row = in + offset[1];
   const int64_t first = static_cast<int64_t>(piece) * kSize - simt::elements_past_vector(out_row);
   if (first >= 0 && first + kSize <= rows.size) {
-    simt::store_piece(out_row + first, simt::load_piece(in_row, rows.size, first, rows.stride[1], rows.keep[1]));
+    simt::store_piece(out_row + first, simt::load_piece(in_row, rows.size, first, rows.stride[1]));
   } else {
 #pragma unroll
     for (int k = 0; k < kSize; ++k) {

@@ -111,14 +111,20 @@ __device__ __forceinline__ Acc<T> sum_share(const T* row, int64_t begin, int n, 
   const int head = elements_to_vector(first, n);
   const int vectors = (n - head) / kSize;
   const T* body = first + head;
+  const auto load = [&](int v) { return simt::load_vector<Cache::kStream>(body + static_cast<int64_t>(v) * kSize); };
   Part<T> acc = 0;
-  for (int v = t; v < vectors; v += kUnroll * threads) {
-    Vector<T> x[kUnroll] = {};
-#pragma unroll
-    for (int k = 0; k < kUnroll; ++k) {
-      if (v + k * threads < vectors) x[k] = simt::load_vector<Cache::kStream>(body + static_cast<int64_t>(v + k * threads) * kSize);
-    }
+  int v = t;
+  for (; v + (kUnroll - 1) * threads < vectors; v += kUnroll * threads) {
+    const Vector<T> x[kUnroll] = {load(v), load(v + threads), load(v + 2 * threads), load(v + 3 * threads)};
     acc += (tree(x[0]) + tree(x[1])) + (tree(x[2]) + tree(x[3]));
+  }
+  if (v < vectors) {
+    Vector<T> x[kUnroll - 1] = {load(v)};
+#pragma unroll
+    for (int k = 1; k < kUnroll - 1; ++k) {
+      if (v + k * threads < vectors) x[k] = load(v + k * threads);
+    }
+    acc += (tree(x[0]) + tree(x[1])) + tree(x[2]);
   }
   for (int i = t; i < head; i += threads) acc += Element<T>::part(first[i]);
   for (int i = head + vectors * kSize + t; i < n; i += threads) acc += Element<T>::part(first[i]);

@@ -72,8 +72,8 @@ __global__ void __launch_bounds__(threads) add_contiguous(T* out, const T* a, co
         a_value[v] = simt::load_shifted(a_source + i, a_shift);
         b_value[v] = simt::load_shifted(b_source + i, b_shift);
       } else {
-        a_value[v] = simt::load16<Cache::kStream>(a_source + i);
-        b_value[v] = simt::load16<Cache::kStream>(b_source + i);
+        a_value[v] = simt::load16<Cache::kNormal>(a_source + i);
+        b_value[v] = simt::load16<Cache::kNormal>(b_source + i);
       }
     }
   }
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(threads) add_contiguous(T* out, const T* a, co
     const int64_t i = first + v * threads;
     if (i < vectors) {
       const Piece sum = add_each(simt::bits_as<Piece>(a_value[v]), simt::bits_as<Piece>(b_value[v]));
-      simt::store_vector<Cache::kStream>(out + head_elements + i * Piece::kSize, sum);
+      simt::store_vector(out + head_elements + i * Piece::kSize, sum);
     }
   }
   if (blockIdx.x == 0 && static_cast<int>(threadIdx.x) < edge_elements) {
@@ -106,8 +106,8 @@ __global__ void __launch_bounds__(kRowsThreads) add_rows(T* out, const T* a, con
   const T* b_row = b + offset[2];
   const int64_t first = static_cast<int64_t>(piece) * kSize - simt::elements_past_vector(out_row);
   if (first >= 0 && first + kSize <= rows.size) {
-    const auto a_piece = simt::load_piece(a_row, rows.size, first, rows.stride[1], rows.keep[1]);
-    const auto b_piece = simt::load_piece(b_row, rows.size, first, rows.stride[2], rows.keep[2]);
+    const auto a_piece = simt::load_piece(a_row, rows.size, first, rows.stride[1]);
+    const auto b_piece = simt::load_piece(b_row, rows.size, first, rows.stride[2]);
     simt::store_piece(out_row + first, add_each(a_piece, b_piece));
   } else {
 #pragma unroll

@@ -57,7 +57,7 @@ __device__ __forceinline__ uint4 shift_bytes(uint4 low, uint4 high, int shift) {
 
 // The 16 bytes at `aligned + shift`. Reads the next vector too unless shift is 0; neighbours share it, so it stays in the cache.
 __device__ __forceinline__ uint4 load_shifted(const uint4* aligned, int shift) {
-  if (shift == 0) return load16<Cache::kStream>(aligned);
+  if (shift == 0) return load16<Cache::kNormal>(aligned);
   return shift_bytes(load16<Cache::kNormal>(aligned), load16<Cache::kNormal>(aligned + 1), shift);
 }
 
@@ -70,7 +70,6 @@ struct Rows {
   Index num_pieces = 0;   // of all rows
   int64_t size = 0;       // elements of a row
   int64_t stride[N] = {};
-  bool keep[N] = {};  // the operand is read again by other rows
 };
 
 // Elements of a piece; elements of 16 bytes are pieces of their own, aligned or not.
@@ -96,7 +95,6 @@ Rows<N, Index> make_rows(const Space<N>& space, int piece_size, bool aligned) {
   for (int i = 0; i < N; ++i) {
     const auto& strides = space.strides[static_cast<size_t>(i)];
     rows.stride[i] = strides[static_cast<size_t>(inner)];
-    for (int d = 0; d < space.ndim; ++d) rows.keep[i] = rows.keep[i] || strides[static_cast<size_t>(d)] == 0;
   }
   return rows;
 }
@@ -118,12 +116,12 @@ __device__ __forceinline__ int elements_past_vector(const T* address) {
 
 // Elements [first, first + kPieceSize) of a row of `size` elements that are `stride` apart; all of them exist.
 template <class T>
-__device__ __forceinline__ Vector<T> load_piece(const T* row, int64_t size, int64_t first, int64_t stride, bool keep) {
+__device__ __forceinline__ Vector<T> load_piece(const T* row, int64_t size, int64_t first, int64_t stride) {
   constexpr int kSize = kPieceSize<T>;
   const T* address = row + first * stride;
   if (stride == 1) {
     const int shift = static_cast<int>(reinterpret_cast<uintptr_t>(address) % kVectorBytes);
-    if (shift == 0) return keep ? load_vector<Cache::kNormal>(address) : load_vector<Cache::kStream>(address);
+    if (shift == 0) return load_vector(address);
     // An element of 16 bytes is never shifted: where in is exactly out, its neighbours are being written.
     const int64_t bytes_before = first * static_cast<int64_t>(sizeof(T));
     const int64_t bytes_after = (size - first - kSize) * static_cast<int64_t>(sizeof(T));
@@ -147,7 +145,7 @@ __device__ __forceinline__ Vector<T> load_piece(const T* row, int64_t size, int6
 template <class T>
 __device__ __forceinline__ void store_piece(T* address, const Vector<T>& piece) {
   if (sizeof(T) < kVectorBytes || is_vector_aligned(address)) {
-    store_vector<Cache::kStream>(address, piece);
+    store_vector(address, piece);
   } else {
 #pragma unroll
     for (int k = 0; k < kPieceSize<T>; ++k) address[k] = piece.value[k];

@@ -1,5 +1,5 @@
-// Every kind of kernel of every operator on the GPU, once or twice, against the cpu backend. Small enough for compute-sanitizer: at most 150
-// launches. Prints each case that fails; exit code 1 if one does, 77 where there is no GPU.
+// Every kind of kernel of every operator on the GPU, once or twice, against the cpu backend. Small enough for compute-sanitizer: at
+// most 150 launches. Prints each case that fails; exit code 1 if one does, 77 where there is no GPU.
 #include <array>
 #include <set>
 #include <utility>
@@ -16,8 +16,8 @@ std::set<std::string> implementations;
 
 // One side of a comparison: storages on one device, and the call on them.
 template <class Op, size_t N, size_t... K, class... Attributes>
-std::string run(oprt_device_t device, const oprt_tensor_view_t& out, const std::array<oprt_tensor_view_t, N>& in, std::index_sequence<K...>,
-                const Attributes&... attributes) {
+std::string run(oprt_device_t device, const oprt_tensor_view_t& out, const std::array<oprt_tensor_view_t, N>& in,
+                std::index_sequence<K...>, const Attributes&... attributes) {
   const rt::Prepared<Op> prepared(OPRT_BACKEND_AUTO, rt::View(out), rt::ConstView(in[K])..., attributes...);
   const bool on_gpu = device.type == OPRT_DEVICE_CUDA;
   const DeviceMemory gpu(on_gpu ? prepared.workspace_size() : 0);
@@ -99,10 +99,12 @@ void sums() {
     oprt_dtype_t in, out;
     double unit;  // of the result's rounding
   };
-  for (const auto& [in, out, unit] : {Types{OPRT_DTYPE_FLOAT32, OPRT_DTYPE_FLOAT32, 0x1p-24}, Types{OPRT_DTYPE_BFLOAT16, OPRT_DTYPE_FLOAT32, 0x1p-24},
-                                      Types{OPRT_DTYPE_FLOAT16, OPRT_DTYPE_FLOAT16, 0x1p-11}, Types{OPRT_DTYPE_INT8, OPRT_DTYPE_INT64, 0}}) {
+  for (const auto& [in, out, unit] :
+       {Types{OPRT_DTYPE_FLOAT32, OPRT_DTYPE_FLOAT32, 0x1p-24}, Types{OPRT_DTYPE_BFLOAT16, OPRT_DTYPE_FLOAT32, 0x1p-24},
+        Types{OPRT_DTYPE_FLOAT16, OPRT_DTYPE_FLOAT16, 0x1p-11}, Types{OPRT_DTYPE_INT8, OPRT_DTYPE_INT64, 0}}) {
     // Both sides are within (64 + log2 n) u sum|x| of the exact sum, and |x| <= 2; a 16-bit result rounds once more.
-    const auto sum = [&, in = in, out = out, unit = unit](int64_t n, const Layout& x, const Layout& y, const std::vector<int32_t>& dims) {
+    const auto sum = [&, in = in, out = out, unit = unit](int64_t n, const Layout& x, const Layout& y,
+                                                          const std::vector<int32_t>& dims) {
       const double terms = static_cast<double>(n);
       const double tolerance = unit == 0 ? 0 : 2 * (64 + std::log2(terms)) * 0x1p-24 * 2 * terms + 2 * unit * 2 * terms;
       compare<rt::ReduceSum, 1>("reduce_sum", in, out, tolerance, {x}, y, dims, false);
@@ -124,7 +126,8 @@ void softmaxes() {
     oprt_dtype_t dtype;
     double tolerance;  // absolute; results are at most 1
   };
-  for (const auto& [dtype, tolerance] : {Types{OPRT_DTYPE_FLOAT32, 1e-6}, Types{OPRT_DTYPE_BFLOAT16, 0x1p-8}, Types{OPRT_DTYPE_FLOAT64, 1e-14}}) {
+  for (const auto& [dtype, tolerance] :
+       {Types{OPRT_DTYPE_FLOAT32, 1e-6}, Types{OPRT_DTYPE_BFLOAT16, 0x1p-8}, Types{OPRT_DTYPE_FLOAT64, 1e-14}}) {
     const auto softmax = [&, dtype = dtype, tolerance = tolerance](const Layout& x, const Layout& y, int32_t dim) {
       compare<rt::Softmax, 1>("softmax", dtype, dtype, tolerance, {x}, y, dim);
     };
@@ -132,6 +135,9 @@ void softmaxes() {
     softmax(dense({17, 129}, 1), dense({17, 129}, 3), -1);
     softmax(dense({9, 1024}), dense({9, 1024}), -1);
     softmax(dense({5, 5001}), dense({5, 5001}), -1);
+    softmax(dense({3, 12345}, 1), dense({3, 12345}, 2), -1);
+    softmax(dense({97, 20001}), dense({97, 20001}), -1);
+    softmax(dense({97, 34001}), dense({97, 34001}), -1);
     softmax(dense({1, 70000}), dense({1, 70000}), -1);
     softmax(dense({2, 400000}), dense({2, 400000}), -1);
     softmax(dense({129, 70}), dense({129, 70}), 0);

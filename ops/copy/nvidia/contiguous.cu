@@ -10,6 +10,7 @@ struct Policy {
   int vectors;  // of a thread
 };
 // H200, 256 MB and more: 256 threads with one vector each; more vectors a thread cost 3-4% (2026-12). Only sm_90 was measured.
+// Loads and stores without cache hints: H200, 256 MB: 128.1 vs 135.0 us with hints of single use (2026-12).
 constexpr Policy kPolicy = {.threads = 256, .vectors = 1};
 
 class ContiguousPlan final : public Plan {

@@ -28,7 +28,7 @@ std::unique_ptr<const Plan> make_strided(const Problem& problem, const char** re
   Run run;
   visit_dtype(problem.in_dtype, [&](auto element) {
     using T = decltype(element);
-    const auto kernel = is_group ? sum_rows_group<T, Walk<1>> : sum_rows_block<T, kBlockThreads, Walk<1>>;
+    const auto kernel = is_group ? sum_rows_group<T, Walk<1>> : sum_rows_block<T, kBlockThreads, 2, Walk<1>>;
     simt::prepare(kernel);
     run = [=, grid = static_cast<unsigned>(blocks), reduced = Walk<1>(problem.reduced)](const void* in, void* out, void* stream) {
       simt::launch(kernel, dim3(grid), dim3(is_group ? kGroupBlockThreads : kBlockThreads), 0, stream, static_cast<const T*>(in),

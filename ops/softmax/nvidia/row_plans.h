@@ -3,6 +3,7 @@
 
 #include "ops/softmax/kernels.cuh"
 #include "ops/softmax/nvidia/plans.h"
+#include "ops/softmax/packed_rows.cuh"
 
 namespace oprt::softmax::nvidia {
 
@@ -22,6 +23,19 @@ class RowPlans {
     args_.lanes = lanes;
     const int64_t blocks = kThreads == 0 ? divide_up(args_.num_rows, kGroupBlockThreads / lanes) : args_.num_rows;
     return plan(softmax_rows<T, Stretch, kThreads, kPackets>, blocks, kThreads == 0 ? kGroupBlockThreads : kThreads, 0);
+  }
+
+  // At most kThreads * kPackets packets a row, contiguous.
+  template <int kThreads, int kPackets, int kPerSm>
+  std::unique_ptr<const Plan> packed() {
+    const auto kernel = softmax_rows_packed<T, kThreads, kPackets, kPerSm>;
+    simt::prepare(kernel);
+    return std::make_unique<RunPlan>(
+        [=, args = args_](const Launch& launch) {
+          simt::launch(kernel, dim3(static_cast<unsigned>(args.num_rows)), dim3(kThreads), 0, launch.stream,
+                       static_cast<const T*>(launch.in[0]), static_cast<T*>(launch.out), args);
+        },
+        0);
   }
 
   // Any length below 2^31.

@@ -10,6 +10,7 @@ struct Policy {
   int vectors;  // of a thread
 };
 // H200, 256 MB and more: more vectors a thread gain about 1% for add and lose 3-4% for copy (2026-12). Only sm_90 was measured.
+// Loads and stores without cache hints: H200 f32, 256 MB: 189.0 vs 202.1 us with hints of single use (2026-12).
 constexpr Policy kPolicy = {.threads = 256, .vectors = 1};
 
 template <class T>
