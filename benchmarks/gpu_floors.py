@@ -1,8 +1,9 @@
 """Our time, the measured ceiling and PyTorch's time on an NVIDIA GPU, for shapes that memory-bound operators meet.
 
-Cold: 256 MB are overwritten before each call, so neither inputs nor outputs lie in the L2 cache, and the launch latency hides behind that.
-One pair of events around each call, ours and PyTorch's by turns, the median of `--samples`. The ceiling is what benchmarks/ceiling reaches
-in the same run with the same method. A row passes where it holds its floor: a share of the ceiling, or PyTorch's time.
+Cold: 256 MB are overwritten before each call, so neither inputs nor outputs lie in the L2 cache, and the launch latency hides
+behind that. One pair of events around each call, ours and PyTorch's by turns, the median of `--samples`. The ceiling is what
+benchmarks/ceiling reaches in the same run with the same method. A row passes where it holds its floor: a share of the ceiling, or
+PyTorch's time.
 
     python benchmarks/gpu_floors.py --build build --json rows.json
 """
@@ -68,15 +69,15 @@ def copy_row(name: str, x: torch.Tensor, out: torch.Tensor, floor: float | None)
 def add_row(name: str, a: torch.Tensor, b: torch.Tensor, floor: float | None) -> Row:
     out = torch.empty(torch.broadcast_shapes(a.shape, b.shape), device="cuda", dtype=a.dtype)
     traffic = (out.numel() + a.numel() + b.numel()) * out.element_size()
-    return Row(f"vector_add {name}", lambda: oprt.prepare_vector_add(out, a, b), lambda: torch.add(a, b, out=out), traffic, "add", floor)
+    baseline = lambda: torch.add(a, b, out=out)  # noqa: E731
+    return Row(f"vector_add {name}", lambda: oprt.prepare_vector_add(out, a, b), baseline, traffic, "add", floor)
 
 
 def sum_row(name: str, x: torch.Tensor, dim: int | tuple[int, ...] | None, floor: float | None) -> Row:
     out = torch.sum(x, dim=dim)
     traffic = x.numel() * x.element_size() + out.numel() * out.element_size()
-    return Row(
-        f"reduce_sum {name}", lambda: oprt.prepare_reduce_sum(out, x, dim), lambda: torch.sum(x, dim=dim, out=out), traffic, "read", floor
-    )
+    baseline = lambda: torch.sum(x, dim=dim, out=out)  # noqa: E731
+    return Row(f"reduce_sum {name}", lambda: oprt.prepare_reduce_sum(out, x, dim), baseline, traffic, "read", floor)
 
 
 def softmax_row(name: str, x: torch.Tensor, dim: int, floor: float | None) -> Row:
@@ -103,9 +104,7 @@ def rows() -> Iterator[Row]:
             f"{label} permute 0213", heads.transpose(1, 2), torch.empty((16, 32, 2048, 128), device="cuda", dtype=dtype), None
         )
         wide = random((16384, 8192), dtype)
-        yield copy_row(
-            f"{label} sliced [:,1:-1]", wide[:, 1:-1], torch.empty((16384, 8190), device="cuda", dtype=dtype), None
-        )
+        yield copy_row(f"{label} sliced [:,1:-1]", wide[:, 1:-1], torch.empty((16384, 8190), device="cuda", dtype=dtype), None)
         yield add_row(f"{label} + row", wide, random((8192,), dtype), None)
         yield add_row(f"{label} + column", wide, random((16384, 1), dtype), None)
         yield add_row(f"{label} A + A.t", square, square.t(), None)
@@ -210,8 +209,8 @@ def main() -> int:
         result = measure(row, timer, ceilings)
         results.append(result)
         print(
-            f"{result.verdict:6} {result.name:40} {result.us:9.1f} us  torch {result.torch_us:9.1f} us  {result.gb_per_s:6.0f} GB/s  "
-            f"{result.share_of_ceiling:.3f}  {result.implementation}",
+            f"{result.verdict:6} {result.name:40} {result.us:9.1f} us  torch {result.torch_us:9.1f} us  "
+            f"{result.gb_per_s:6.0f} GB/s  {result.share_of_ceiling:.3f}  {result.implementation}",
             flush=True,
         )
     if arguments.json is not None:

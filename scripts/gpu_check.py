@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from kernel_hash import kernel_hash
 
@@ -67,7 +68,9 @@ def run(stage: Stage, log: Path) -> Outcome:
         done = subprocess.run(stage.command, cwd=ROOT, capture_output=True, text=True, timeout=stage.limit_s, check=False)
         output, code = done.stdout + done.stderr, done.returncode
     except subprocess.TimeoutExpired as error:
-        output, code = f"{error.stdout or ''}\nstopped after {stage.limit_s} s", 1
+        partial = error.stdout or ""
+        text = partial.decode(errors="replace") if isinstance(partial, bytes) else partial
+        output, code = f"{text}\nstopped after {stage.limit_s} s", 1
     with log.open("a") as file:
         file.write(f"== {stage.name} (exit code {code})\n{output}\n")
     detail = "\n".join(output.strip().splitlines()[-3:])
@@ -94,7 +97,7 @@ def commit() -> str:
         return "unknown"
 
 
-def markdown(summary: dict, floors: dict | None) -> str:
+def markdown(summary: dict[str, Any], floors: dict[str, Any] | None) -> str:
     lines = [
         f"# GPU check: {summary['device']}, {summary['date']}",
         "",
@@ -116,9 +119,10 @@ def markdown(summary: dict, floors: dict | None) -> str:
             "|---|---|---|---|---|---|---|---|---|",
         ]
         for row in floors["rows"]:
+            spread = f"{row['us_p10']:.1f} to {row['us_p90']:.1f}"
+            share = f"{row['share_of_ceiling']:.3f} | {row['floor']} | {row['verdict']} | {row['implementation']}"
             lines.append(
-                f"| {row['name']} | {row['us']:.1f} | {row['us_p10']:.1f} to {row['us_p90']:.1f} | {row['torch_us']:.1f} "
-                f"| {row['gb_per_s']:.0f} | {row['share_of_ceiling']:.3f} | {row['floor']} | {row['verdict']} | {row['implementation']} |"
+                f"| {row['name']} | {row['us']:.1f} | {spread} | {row['torch_us']:.1f} | {row['gb_per_s']:.0f} | {share} |"
             )
     return "\n".join(lines) + "\n"
 

@@ -1,7 +1,7 @@
 """One hash of all sources that decide what runs on an NVIDIA GPU, and whether the last GPU check saw the same ones.
 
-    python scripts/kernel_hash.py           prints the hash
-    python scripts/kernel_hash.py --check   says whether benchmarks/results/ holds a GPU check of these sources; exit code 0 either way
+python scripts/kernel_hash.py           prints the hash
+python scripts/kernel_hash.py --check   says whether benchmarks/results/ holds a GPU check of these sources; always exits with 0
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main() -> int:
     elif newest["kernel_hash"] == current:
         print(f"GPU check: these kernels {newest['verdict']} on {newest['device']}, {newest['date']}")
     else:
-        print(f"GPU check: the kernels have changed since {newest['date']}; run scripts/gpu_check.sh on a machine with an NVIDIA GPU")
+        print(f"GPU check: the kernels have changed since {newest['date']}; run scripts/gpu_check.sh where an NVIDIA GPU is")
     return 0
 
 

@@ -10,8 +10,8 @@
 #include <tuple>
 #include <utility>
 
-#include "simt/cuda_error.h"
 #include "core/half.h"
+#include "simt/cuda_error.h"
 
 #define OPRT_SIMT cuda32
 

@@ -152,7 +152,8 @@ inline double element(oprt_dtype_t dtype, const char* bytes, size_t i) {
 }
 
 // The first difference of two storages as text, or "". Floats may differ by `tolerance` (absolute); everything else by no bit.
-inline std::string difference(oprt_dtype_t dtype, const std::vector<char>& actual, const std::vector<char>& expected, double tolerance) {
+inline std::string difference(oprt_dtype_t dtype, const std::vector<char>& actual, const std::vector<char>& expected,
+                              double tolerance) {
   const size_t size = oprt_dtype_size(dtype);
   for (size_t i = 0; i < expected.size() / size; ++i) {
     if (std::memcmp(actual.data() + i * size, expected.data() + i * size, size) == 0) continue;

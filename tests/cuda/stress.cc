@@ -1,5 +1,5 @@
-// One descriptor, eight threads, eight streams; a first execute that is captured in a graph and replayed after its descriptor is gone; tensors
-// past 2^31 elements. Exit code 1 if a part fails, 77 where there is no GPU.
+// One descriptor, eight threads, eight streams; a first execute that is captured in a graph and replayed after its descriptor is
+// gone; tensors past 2^31 elements. Exit code 1 if a part fails, 77 where there is no GPU.
 #include <atomic>
 #include <thread>
 
@@ -49,7 +49,8 @@ void many_threads_share_a_descriptor() {
   const Layout out = dense({2});
   const DeviceMemory x = filled(random_elements(OPRT_DTYPE_FLOAT32, in.storage, 7));
   const rt::Prepared<rt::ReduceSum> sum(OPRT_BACKEND_NVIDIA, rt::View(view_of(out, OPRT_DTYPE_FLOAT32, nullptr, kGpu)),
-                                        rt::ConstView(view_of(in, OPRT_DTYPE_FLOAT32, nullptr, kGpu)), std::vector<int32_t>{1}, false);
+                                        rt::ConstView(view_of(in, OPRT_DTYPE_FLOAT32, nullptr, kGpu)), std::vector<int32_t>{1},
+                                        false);
   std::vector<std::vector<float>> results(kThreads);
   std::vector<std::thread> threads;
   std::atomic<int> errors{0};
@@ -109,7 +110,8 @@ void replays_after_its_scope(const char* what, const Layout& in, const Layout& o
   const rt::ConstView cpu_in(view_of(in, OPRT_DTYPE_FLOAT32, copy.data(), rt::kCpu));
   rt::run(rt::Prepared<Op>(OPRT_BACKEND_CPU, cpu_out, cpu_in, attributes...), cpu_out, cpu_in);
   bool close = first == second;
-  for (size_t i = 0; i < expected.size(); ++i) close = close && std::abs(first[i] - expected[i]) <= 1e-3f * (1 + std::abs(expected[i]));
+  for (size_t i = 0; i < expected.size(); ++i)
+    close = close && std::abs(first[i] - expected[i]) <= 1e-3f * (1 + std::abs(expected[i]));
   expect(close, what);
   cudaGraphExecDestroy(graph_exec);
   delete workspace;
@@ -144,7 +146,8 @@ void sizes_past_2_31() {
     expect(ok, what);
   };
 
-  execute(rt::Prepared<rt::Copy>(OPRT_BACKEND_NVIDIA, rt::View(i8(nullptr, flat)), rt::ConstView(i8(nullptr, flat))), y.data(), x.data());
+  execute(rt::Prepared<rt::Copy>(OPRT_BACKEND_NVIDIA, rt::View(i8(nullptr, flat)), rt::ConstView(i8(nullptr, flat))), y.data(),
+          x.data());
   check_ends("copy of 2^31 + 4113 bytes", byte_at);
   execute(rt::Prepared<rt::VectorAdd>(OPRT_BACKEND_NVIDIA, rt::View(i8(nullptr, flat)), rt::ConstView(i8(nullptr, flat)),
                                       rt::ConstView(i8(nullptr, flat))),
@@ -179,6 +182,28 @@ void softmax_past_2_31() {
   expect(ok, "softmax of 2^31 + 16384 float16, in place");
 }
 
+// The caller's device stays current, whatever device the tensors are on.
+void runs_on_another_device() {
+  constexpr int64_t kSize = 1000;
+  const oprt_device_t second{OPRT_DEVICE_CUDA, 1};
+  const Layout layout = dense({kSize});
+  cuda(cudaSetDevice(1), "cudaSetDevice");
+  const std::vector<char> bytes = random_elements(OPRT_DTYPE_FLOAT32, kSize, 5);
+  const DeviceMemory x = filled(bytes);
+  const DeviceMemory y(bytes.size());
+  cuda(cudaSetDevice(0), "cudaSetDevice");
+  const rt::Prepared<rt::Copy> copy(OPRT_BACKEND_AUTO, rt::View(view_of(layout, OPRT_DTYPE_FLOAT32, nullptr, second)),
+                                    rt::ConstView(view_of(layout, OPRT_DTYPE_FLOAT32, nullptr, second)));
+  copy.execute({}, y.data(), x.data());
+  int current = -1;
+  cuda(cudaGetDevice(&current), "cudaGetDevice");
+  cuda(cudaSetDevice(1), "cudaSetDevice");
+  cuda(cudaDeviceSynchronize(), "copy");
+  const bool equal = read_back<char>(y, bytes.size()) == bytes;
+  cuda(cudaSetDevice(0), "cudaSetDevice");
+  expect(current == 0 && equal, "copy on the second device leaves the first one current");
+}
+
 }  // namespace
 
 int main() try {
@@ -187,14 +212,18 @@ int main() try {
   replays_after_its_scope<rt::Softmax>("softmax: a captured first execute replays after its descriptor is gone", dense({64, 1000}),
                                        dense({64, 1000}), int32_t{1});
   replays_after_its_scope<rt::Softmax>("softmax of one long row: the same", dense({1, 500000}), dense({1, 500000}), int32_t{1});
-  replays_after_its_scope<rt::ReduceSum>("reduce_sum of one long row: the same", dense({1, 1000000}), dense({1}), std::vector<int32_t>{1},
-                                         false);
+  replays_after_its_scope<rt::ReduceSum>("reduce_sum of one long row: the same", dense({1, 1000000}), dense({1}),
+                                         std::vector<int32_t>{1}, false);
   replays_after_its_scope<rt::Copy>("copy, transposed: the same", transposed(dense({300, 200}), 0, 1), dense({200, 300}));
   sizes_past_2_31();
   softmax_past_2_31();
   int devices = 0;
   cuda(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
-  if (devices < 2) std::printf("skipped two devices: this machine has one\n");
+  if (devices < 2) {
+    std::printf("skipped two devices: this machine has one\n");
+  } else {
+    runs_on_another_device();
+  }
   std::printf("stress: %d failed\n", num_failures);
   return num_failures == 0 ? 0 : 1;
 } catch (const operator_runtime::Error& error) {

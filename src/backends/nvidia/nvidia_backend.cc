@@ -6,9 +6,9 @@
 #include <mutex>
 
 #include "backends/nvidia/device.h"
-#include "simt/cuda_error.h"
 #include "core/backend.h"
 #include "core/error.h"
+#include "simt/cuda_error.h"
 
 namespace oprt {
 namespace nvidia {
