@@ -22,6 +22,17 @@ foreach(folder tests/c_api examples/c examples/cpp)
   endforeach()
 endforeach()
 
+if("nvidia" IN_LIST oprt_backends)
+  file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cuda/*.cc)
+  foreach(program IN LISTS programs)
+    cmake_path(GET program STEM stem)
+    oprt_add_program(cuda_${stem} ${program})
+    set_tests_properties(cuda_${stem} PROPERTIES SKIP_RETURN_CODE 77)
+  endforeach()
+  add_executable(ceiling ${PROJECT_SOURCE_DIR}/benchmarks/ceiling.cu)
+  set_target_properties(ceiling PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/benchmarks)
+endif()
+
 # The unit tests look inside the library, at what it hides: they link its objects.
 find_package(GTest QUIET)
 if(GTest_FOUND)

@@ -12,7 +12,7 @@ has() {
 
 # sources: C, C++, CUDA and MACA files of ours, NUL-separated.
 sources() {
-  find include src ops python tests examples -type f \
+  find include src ops python tests examples benchmarks -type f \
     \( -name '*.h' -o -name '*.hpp' -o -name '*.c' -o -name '*.cc' -o -name '*.cu' -o -name '*.cuh' -o -name '*.maca' \) -print0
 }
 
@@ -53,5 +53,7 @@ stage clang-tidy clang_tidy
 stage ruff ruff_check
 stage mypy mypy_check
 stage layers "$python" scripts/check_layers.py
+stage dialect "$python" scripts/check_dialect.py
+stage 'last GPU check' "$python" scripts/kernel_hash.py --check
 stage 'shell syntax' shell_syntax
 finish

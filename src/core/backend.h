@@ -11,6 +11,21 @@ struct Backend {
   int32_t device_type;                       // OPRT_DEVICE_*
   void (*check_available)();                 // throws BACKEND_UNAVAILABLE with the reason
   void (*check_stream)(const void* stream);  // throws INVALID_ARGUMENT on argument "stream"
+  int32_t (*enter_device)(int32_t id);       // makes device `id` current and returns the one that was; throws DEVICE_ERROR
+  void (*leave_device)(int32_t previous);    // undoes enter_device; does not throw
+};
+
+// Runs what stands in its scope on device `id` of `backend`, and restores the caller's device.
+class DeviceScope {
+ public:
+  DeviceScope(const Backend& backend, int32_t id) : backend_(backend), previous_(backend.enter_device(id)) {}
+  ~DeviceScope() { backend_.leave_device(previous_); }
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+ private:
+  const Backend& backend_;
+  const int32_t previous_;
 };
 
 // The backends of this build, from the generated table (src/backends/<vendor>/ each define `oprt::<vendor>_backend()`); nullptr

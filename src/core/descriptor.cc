@@ -118,6 +118,7 @@ oprt_status_t execute(const char* op, const oprt_descriptor_t* desc, void* works
       check_pointer(*desc, k + 1, in[k]);
       check_overlap(*desc, out, k + 1, in[k]);
     }
+    const DeviceScope scope(*desc->backend, desc->device.id);
     desc->choice.plan->execute({out, in.data(), workspace, stream});
   });
 }

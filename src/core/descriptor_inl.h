@@ -28,6 +28,7 @@ std::unique_ptr<oprt_descriptor> make_descriptor(const char* op, oprt_backend_t 
   check_operands(operands);
   const auto problem = canonicalize();
   std::unique_ptr<oprt_descriptor> desc = describe(op, backend, in_place, operands);
+  const DeviceScope scope(*desc->backend, desc->device.id);
   desc->choice = choose(op, desc->backend->id, &problem);
   return desc;
 }

@@ -103,7 +103,7 @@ static void dims_out_of_range_are_invalid(void) {
   CHECK_ERROR(oprt_check_reduce_sum_support(OPRT_BACKEND_CPU, &scalar, &in, twice, -1, 0), OPRT_ERR_INVALID_ARGUMENT, "dims",
               "-1 dims are given, expected 0..8");
   CHECK_ERROR(oprt_check_reduce_sum_support(OPRT_BACKEND_CPU, &scalar, &in, twice, 9, 0), OPRT_ERR_INVALID_ARGUMENT, "dims",
-              "num_dims is 9");
+              "9 dims are given, expected 0..8");
   CHECK_ERROR(oprt_check_reduce_sum_support(OPRT_BACKEND_CPU, &scalar, &in, NULL, 2, 0), OPRT_ERR_INVALID_ARGUMENT, "dims",
               "dims is NULL");
 }

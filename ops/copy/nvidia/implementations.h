@@ -1,0 +1,17 @@
+// The implementations of copy on NVIDIA, a file each; nvidia/implementations.cu holds their order.
+#pragma once
+
+#include <memory>
+
+#include "core/dispatch.h"
+#include "ops/copy/copy.h"
+
+namespace oprt::copy {
+
+std::unique_ptr<const Plan> make_contiguous(const Problem& problem, const char** reason);
+std::unique_ptr<const Plan> make_rows(const Problem& problem, const char** reason);
+std::unique_ptr<const Plan> make_transpose(const Problem& problem, const char** reason);
+std::unique_ptr<const Plan> make_gather(const Problem& problem, const char** reason);
+std::unique_ptr<const Plan> make_strided(const Problem& problem, const char** reason);
+
+}  // namespace oprt::copy
