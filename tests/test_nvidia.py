@@ -42,12 +42,13 @@ def test_the_cpu_backend_refuses_cuda_tensors() -> None:
 def test_a_call_runs_on_the_stream_that_is_current() -> None:
     x, out = rows(), torch.zeros(64, 4096, device="cuda")
     stream = torch.cuda.Stream()
+    rt.copy_(out, x)  # loads the kernel, which waits for the device
+    out.zero_()
     torch.cuda.synchronize()
     with torch.cuda.stream(stream):
         torch.cuda._sleep(50_000_000)
         rt.copy_(out, x)
     assert not stream.query()
-    assert float(out.abs().sum()) >= 0.0
     stream.synchronize()
     assert torch.equal(out, x)
 
@@ -81,5 +82,5 @@ def test_a_workspace_on_the_cpu_is_refused() -> None:
 
 def test_numpy_is_refused_beside_a_gpu_tensor() -> None:
     x = rows()
-    with pytest.raises(ValueError, match="kind"):
+    with pytest.raises(ValueError, match="expected a torch.Tensor"):
         rt.copy_(x, x.cpu().numpy())
