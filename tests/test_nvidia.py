@@ -82,5 +82,5 @@ def test_a_workspace_on_the_cpu_is_refused() -> None:
 
 def test_numpy_is_refused_beside_a_gpu_tensor() -> None:
     x = rows()
-    with pytest.raises(ValueError, match="expected a torch.Tensor"):
+    with pytest.raises(ValueError, match=r"expected a torch\.Tensor"):
         rt.copy_(x, x.cpu().numpy())
