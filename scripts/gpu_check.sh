@@ -6,7 +6,10 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 set_up requirements.txt
-export OPRT_REQUIRE_NVIDIA=1
+if [[ -z $(nvcc_path) ]]; then
+  echo "gpu_check.sh needs nvcc, and there is none here: install the CUDA toolkit, or set CUDACXX" >&2
+  exit 2
+fi
 configure
 build >"$build_dir/build.log" 2>&1 || {
   tail -n 60 "$build_dir/build.log" >&2

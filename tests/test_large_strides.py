@@ -66,3 +66,11 @@ def test_softmax(sparse: Callable[[str], Any], runtime: Runtime) -> None:
         dense = np.ascontiguousarray(x)
         np.testing.assert_array_equal(out, runtime.module.softmax(dense, dim))
         np.testing.assert_allclose(out.sum(axis=dim), 1.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n", [2**31 - 1, 2**31, 2**31 + 1])
+def test_a_sum_counts_past_2_31_elements(runtime: Runtime, n: int) -> None:
+    """One byte, repeated by a stride of 0. The kind of NVIDIA/cub #592."""
+    if runtime.device != "cpu":
+        pytest.skip("on a GPU tests/cuda/stress.cc does it with real memory")
+    assert int(runtime.module.reduce_sum(np.broadcast_to(np.int8(1), (n,)))) == n

@@ -1,6 +1,7 @@
 // The parts of DLPack's binary interface that are used here, versions 0.x to 1.3. Layouts are fixed by that standard.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "operator_runtime/dlpack.h"
@@ -48,5 +49,10 @@ struct DlpackExchange {
   int (*borrow_from_object)(void* object, oprt_dltensor_t* out);  // may be NULL; valid while the object is
   int (*current_stream)(int32_t device_type, int32_t device_id, void** out);
 };
+
+static_assert(offsetof(DlpackManaged, context) == 48 && offsetof(DlpackManaged, deleter) == 56 && sizeof(DlpackManaged) == 64);
+static_assert(offsetof(DlpackManagedVersioned, context) == 8 && offsetof(DlpackManagedVersioned, flags) == 24 &&
+              offsetof(DlpackManagedVersioned, tensor) == 32 && sizeof(DlpackManagedVersioned) == 80);
+static_assert(offsetof(DlpackExchange, allocate) == 16 && offsetof(DlpackExchange, current_stream) == 48);
 
 }  // namespace oprt_python
