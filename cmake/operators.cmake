@@ -1,7 +1,7 @@
 # Finds the operators: every folder ops/<op>/ is one. Collects their sources and generates what lists them.
 #   oprt_operators          names
 #   oprt_operator_sources   ops/<op>/*.cc without python.cc
-#   oprt_kernel_sources     ops/<op>/<backend>/*
+#   oprt_kernel_sources_<backend>   ops/*/<backend>/*
 #   oprt_kernels_<op>_cpu   the CPU part of one operator
 #   oprt_binding_sources    ops/<op>/python.cc
 set(oprt_generated_dir ${PROJECT_BINARY_DIR}/generated)
@@ -49,7 +49,7 @@ foreach(op IN LISTS oprt_operators)
     oprt_glob(kernels ${vendor} ${PROJECT_SOURCE_DIR}/ops/${op}/${vendor})
     set(oprt_kernels_${op}_${vendor} ${kernels})
     if(kernels)
-      list(APPEND oprt_kernel_sources ${kernels})
+      list(APPEND oprt_kernel_sources_${vendor} ${kernels})
       string(TOUPPER ${vendor} id)
       string(APPEND declarations "namespace ${op} {\nImplementations ${vendor}_implementations();\n}\n")
       math(EXPR operator_row_count "${operator_row_count} + 1")
@@ -58,7 +58,7 @@ foreach(op IN LISTS oprt_operators)
   endforeach()
 endforeach()
 
-if(NOT oprt_kernel_sources)
+if(operator_row_count EQUAL 0)
   message(FATAL_ERROR "No operator has kernels for a backend of this build (${oprt_backends}): ops/<op>/<backend>/ are all empty")
 endif()
 

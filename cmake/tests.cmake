@@ -37,7 +37,7 @@ endif()
 find_package(GTest QUIET)
 if(GTest_FOUND)
   file(GLOB unit_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cpp/*_test.cc)
-  add_executable(unit_tests ${unit_tests} $<TARGET_OBJECTS:oprt_core> $<TARGET_OBJECTS:oprt_kernels>)
+  add_executable(unit_tests ${unit_tests} $<TARGET_OBJECTS:oprt_core> ${oprt_kernel_objects})
   target_link_libraries(unit_tests PRIVATE oprt_compile_options GTest::gtest_main Threads::Threads)
   set_target_properties(unit_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME unit_tests COMMAND unit_tests)
@@ -55,7 +55,8 @@ if(CAMP_BUILD_PYTHON)
       list(APPEND planted_sources ${oprt_kernels_${op}_cpu})
     endif()
   endforeach()
-  oprt_add_library(operator_runtime_planted ${PROJECT_BINARY_DIR}/planted/lib $<TARGET_OBJECTS:oprt_core> ${planted_sources})
+  oprt_add_library(operator_runtime_planted ${PROJECT_BINARY_DIR}/planted/lib $<TARGET_OBJECTS:oprt_core> ${oprt_device_objects}
+    ${planted_sources})
   add_custom_target(planted
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/planted/python
     COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:_native> ${PROJECT_BINARY_DIR}/python/_native.stamp

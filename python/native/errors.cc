@@ -74,7 +74,7 @@ void raise_from_pending(PyObject* type, const char* format, ...) {
 nb::str type_name(PyTypeObject* type) {
   const nb::handle handle(reinterpret_cast<PyObject*>(type));
   const nb::object module = nb::getattr(handle, "__module__", nb::str("builtins"));
-  const nb::str name = nb::str(nb::getattr(handle, "__qualname__", nb::str(type->tp_name)));
+  nb::str name = nb::str(nb::getattr(handle, "__qualname__", nb::str(type->tp_name)));
   if (!nb::isinstance<nb::str>(module) || nb::str(module).equal(nb::str("builtins"))) return name;
   return nb::str("{}.{}").format(module, name);
 }

@@ -140,7 +140,7 @@ struct Adapter<Op, std::index_sequence<I...>> {
     static_assert(sizeof...(AttributeArgs) == kNumAttributes && sizeof...(OptionArgs) == kNumOptions);
     const std::string name = Op::kName;
     const auto backend = nb::arg("backend") = nb::none();
-    const auto define = [&](const std::string& as, auto function, const char* doc, auto... arguments) {
+    const auto define = [&](const std::string& as, auto function, const char* doc, const auto&... arguments) {
       module.def(as.c_str(), function, arguments..., doc);
     };
     const auto with_attributes = [&](auto body) { std::apply(body, attributes); };

@@ -212,7 +212,7 @@ class Prepared {
  private:
   static const oprt_tensor_view_t* to_c(const ConstView& view) noexcept { return view.get(); }
   template <class T, class = std::enable_if_t<!std::is_base_of_v<ConstView, T>>>
-  static const T& to_c(const T& attribute) noexcept {
+  static T to_c(T attribute) noexcept {
     return attribute;
   }
   struct Destroy {
