@@ -70,7 +70,9 @@ oprt_dtype_t parse_dtype(const char* op, nb::handle dtype) {
     if (!nb::isinstance<nb::str>(name)) name = nb::getattr(dtype, attribute, dtype);
   }
   const nb::str text(name);
-  std::string_view spelled = text.c_str();
+  const char* characters = PyUnicode_AsUTF8(text.ptr());
+  if (characters == nullptr) throw nb::python_error();
+  std::string_view spelled = characters;
   if (const std::string_view package = "torch."; spelled.starts_with(package)) spelled.remove_prefix(package.size());
   for (oprt_dtype_t id = OPRT_DTYPE_BOOL; id <= OPRT_DTYPE_COMPLEX128; ++id) {
     if (spelled == oprt_dtype_name(id)) return id;

@@ -37,7 +37,11 @@ const DlpackExchange* exchange_of(nb::handle type) {
 }
 
 std::string_view text_of(const nb::object& text) {
-  return nb::isinstance<nb::str>(text) ? nb::borrow<nb::str>(text).c_str() : std::string_view();
+  if (!nb::isinstance<nb::str>(text)) return {};
+  const char* characters = PyUnicode_AsUTF8(text.ptr());
+  if (characters != nullptr) return characters;
+  PyErr_Clear();  // a lone surrogate: the text of nothing that is known here
+  return {};
 }
 
 bool is_module(PyTypeObject* type, std::string_view package) {

@@ -137,8 +137,9 @@ Int add_dims(Terms& terms, const oprt_tensor_view_t& view, Int unit) {
 ByteSpan byte_span(const oprt_tensor_view_t& view) {
   const auto size = static_cast<int64_t>(oprt_dtype_size(view.dtype));
   ByteSpan span{0, size};
+  // Strides of a view without elements are any numbers: nothing is computed with them.
+  if (std::find(view.shape, view.shape + view.ndim, 0) != view.shape + view.ndim) return {0, 0};
   for (int d = 0; d < view.ndim; ++d) {
-    if (view.shape[d] == 0) return {0, 0};
     if (view.shape[d] == 1) continue;
     const int64_t reach = (view.shape[d] - 1) * view.strides[d] * size;
     (reach < 0 ? span.low : span.high) += reach;

@@ -60,6 +60,12 @@ def _layouts() -> Iterator[Case]:
         yield _case(f"permute/{''.join(map(str, order))}", _x((5, 6, 7, 9), "float16", strides=strides))
     # cupy/cupy #5721: many dimensions of size 2 in a scrambled order.
     yield _case("permute/8d", _x((2,) * 8, "float64", strides=permuted_strides((2,) * 8, (3, 0, 7, 5, 1, 6, 2, 4))))
+    # A wrong last element behind a vector loop shows only at these lengths and at a stride of -1.
+    for size in (15, 23, 47, 70003, 70015):
+        for dtype in ("uint8", "float32"):
+            yield _case(f"size/{dtype}/{size}-reversed", _x((size,), dtype, layout="reversed"), _x((size,), dtype))
+            yield _case(f"size/{dtype}/{size}-reversed-out", _x((size,), dtype), _x((size,), dtype, layout="reversed"))
+            yield _case(f"size/{dtype}/{size}-tail", _x((size,), dtype))
     # torch/cutorch #39: the last column of every pair.
     yield _case("layout/inner-step", _x((2, 2), strides=(4, 2), offset=1))
     # IntelPython/dpctl #1241: the first columns of every row.

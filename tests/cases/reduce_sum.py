@@ -113,6 +113,8 @@ def _sizes() -> Iterator[Case]:
     for rows in (65535, 65536, 65537):  # ml-explore/mlx #2267
         yield _case(f"many-rows/{rows}x7", _x((rows, 7)), 1, cost=Cost.NORMAL)
         yield _case(f"many-rows/7x{rows}-dim0", _x((7, rows)), 0, cost=Cost.NORMAL)
+    # Columns of one value, where the rounding errors of a long chain of additions all have one sign.
+    yield _case("long/70000x200-dim0-constant", _x((70000, 200), "float32", constant(0.1)), 0, cost=Cost.NORMAL)
     yield _case("long/3x1000003", _x((3, 1000003)), 1, cost=Cost.NORMAL)
     yield _case("long/1000003x3-dim0", _x((1000003, 3)), 0, cost=Cost.NORMAL)
 

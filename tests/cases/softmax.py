@@ -100,6 +100,9 @@ def _sizes() -> Iterator[Case]:
     for shape in SHAPES_OF_EVERY_RANK:  # NVIDIA-AI-IOT/torch2trt #396: every dim, and its negative twin
         for dim in range(-max(len(shape), 1), max(len(shape), 1)):
             yield _case(f"rank/{len(shape)}-dim{dim}", _x(shape), dim)
+    # A wrong last element behind a vector loop shows only at these lengths and at a stride of -1.
+    for size in (15, 23, 47, 70003, 70015):
+        yield _case(f"size/float32/{size}-reversed", _x((size,), "float32", layout="reversed"))
     yield _case("rank/default-dim", _x((4, 9)), attributes={})
     for shape in EMPTY_SHAPES:  # apache/mxnet #17792, pytorch/pytorch #17262
         for dim in range(len(shape)):

@@ -67,6 +67,15 @@ def _sizes() -> Iterator[Case]:
         yield _case(f"rank/{len(shape)}", _t(shape), _t(shape))
         mixed = _t(shape, layout="rotated"), _t(shape, layout="padded"), _t(shape, layout="transposed")
         yield _case(f"rank/{len(shape)}-mixed", *mixed)
+    # A wrong last element behind a vector loop shows only at these lengths and at a stride of -1.
+    for size in (15, 23, 47, 70003, 70015):
+        for a, b in (
+            ("contiguous", "contiguous"),
+            ("reversed", "contiguous"),
+            ("contiguous", "reversed"),
+            ("reversed", "reversed"),
+        ):
+            yield _case(f"size/float32/{size}-{a}-{b}", _t((size,), layout=a), _t((size,), layout=b))
     for shape in EMPTY_SHAPES:  # pytorch/pytorch #17256
         yield _case(f"empty/{shape_text(shape)}", _t(shape), _t(shape, layout="padded"))
     yield _case("empty/broadcast", _t((0, 1)), _t((1, 5)))
