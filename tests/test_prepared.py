@@ -142,9 +142,18 @@ def test_a_tensor_that_was_given_other_memory_is_noticed(other: Any) -> None:
     out, x = torch.zeros(3), torch.ones(3)
     prepared = rt.prepare_copy(out, x)
     x.data = other
-    with pytest.raises(RuntimeError, match="copy: x was given other memory after it was prepared"):
+    with pytest.raises(RuntimeError, match="copy: x was given other memory or another shape after it was prepared"):
         prepared.run()
     assert not out.any()
+
+
+def test_a_tensor_that_was_given_another_shape_is_noticed() -> None:
+    x, out = torch.rand(2, 3), torch.zeros(2, 3)
+    prepared = rt.prepare_copy(out, x)
+    x.t_()
+    with pytest.raises(RuntimeError, match="x was given other memory or another shape"):
+        prepared.run()
+    assert torch.equal(out, torch.zeros(2, 3))
 
 
 def test_an_input_that_came_to_require_grad_is_noticed() -> None:

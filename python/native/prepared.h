@@ -37,7 +37,7 @@ class Prepared {
     void allocate_workspace();
     void use_workspace(nb::handle given);
     void execute(const oprt_tensor_view_t* views) const;
-    // Raises RuntimeError where a tensor was given other memory since, or an input requires grad by now.
+    // Raises RuntimeError where a tensor was given other memory or another shape since, or an input requires grad by now.
     void check_tensors() const;
 
     const Operator* op;
