@@ -186,7 +186,8 @@ check_tools() {
   check_compilers
 }
 
-nvcc_path() { first_that_runs "${CUDACXX:-}" nvcc /usr/local/cuda/bin/nvcc; }
+# In full, so that it reads the same after CUDACXX has been set to it.
+nvcc_path() { command -v "$(first_that_runs "${CUDACXX:-}" nvcc /usr/local/cuda/bin/nvcc)" || true; }
 
 # Whether nvcc compiles, with the host compiler that is here.
 nvcc_works() {

@@ -23,7 +23,7 @@ from python_process import assert_runs, run_python
 OPERATORS = ("copy", "reduce_sum", "softmax", "vector_add")
 BUILT = sorted(path.name for path in (Path(__file__).resolve().parent.parent / "ops").iterdir() if path.is_dir())
 TWELVE = sorted(form.format(op) for op in OPERATORS for form in ("{}", "{}_", "prepare_{}"))
-DOCUMENTED = [getattr(rt, name) for name in TWELVE] + [rt.is_supported, normalize_backend]
+DOCUMENTED = [getattr(rt, name) for name in rt.ops.__all__] + [rt.is_supported, normalize_backend]
 
 KINDS = pytest.mark.parametrize("kind", [torch, np], ids=["torch", "numpy"])
 FORMS = pytest.mark.parametrize("form", ["allocating", "out", "prepared"])
