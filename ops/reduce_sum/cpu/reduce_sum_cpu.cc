@@ -4,11 +4,11 @@
 #include <array>
 #include <cstdlib>
 
+#include "backends/cpu/dtype.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/sum.h"
 #include "backends/cpu/walk.h"
 #include "core/dispatch.h"
-#include "core/error.h"
 #include "core/threads.h"
 #include "ops/reduce_sum/cpu/column_sums.h"
 #include "ops/reduce_sum/cpu/split_plan.h"
@@ -192,16 +192,8 @@ std::unique_ptr<const Plan> with_type(oprt_dtype_t dtype, Make&& make) {
     case OPRT_DTYPE_INT64:
     case OPRT_DTYPE_UINT64:
       return make(uint64_t{});
-    case OPRT_DTYPE_FLOAT16:
-      return make(Float16{});
-    case OPRT_DTYPE_BFLOAT16:
-      return make(BFloat16{});
-    case OPRT_DTYPE_FLOAT32:
-      return make(float{});
-    case OPRT_DTYPE_FLOAT64:
-      return make(double{});
     default:
-      throw Error(OPRT_ERR_INTERNAL, "", "%s has no kernel", oprt_dtype_name(dtype));
+      return cpu::with_float(dtype, make);
   }
 }
 

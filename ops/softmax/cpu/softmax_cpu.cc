@@ -4,10 +4,10 @@
 #include <array>
 #include <cstdlib>
 
+#include "backends/cpu/dtype.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/walk.h"
 #include "core/dispatch.h"
-#include "core/error.h"
 #include "core/threads.h"
 #include "ops/softmax/cpu/softmax_lines.h"
 #include "ops/softmax/softmax.h"
@@ -142,18 +142,8 @@ class Columns final : public RowPlan<T> {
 
 template <template <class> class ThePlan, class... More>
 std::unique_ptr<const Plan> make_plan(const Problem& problem, const More&... more) {
-  switch (problem.dtype) {
-    case OPRT_DTYPE_FLOAT16:
-      return std::make_unique<ThePlan<Float16>>(problem, more...);
-    case OPRT_DTYPE_BFLOAT16:
-      return std::make_unique<ThePlan<BFloat16>>(problem, more...);
-    case OPRT_DTYPE_FLOAT32:
-      return std::make_unique<ThePlan<float>>(problem, more...);
-    case OPRT_DTYPE_FLOAT64:
-      return std::make_unique<ThePlan<double>>(problem, more...);
-    default:
-      throw Error(OPRT_ERR_INTERNAL, "", "%s has no kernel", oprt_dtype_name(problem.dtype));
-  }
+  return cpu::with_float(problem.dtype,
+                         [&]<class T>(T) -> std::unique_ptr<const Plan> { return std::make_unique<ThePlan<T>>(problem, more...); });
 }
 
 std::unique_ptr<const Plan> make_split_rows(const Problem& problem, const char** reason) {

@@ -1,12 +1,12 @@
 // vector_add on the cpu. The canonical space is walked line by line, with loops of their own for contiguous and for repeated
 // inputs; an input that runs along another dim than out is turned in tiles first.
 #include "backends/cpu/convert.h"
+#include "backends/cpu/dtype.h"
 #include "backends/cpu/element.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/tile.h"
 #include "backends/cpu/walk.h"
 #include "core/dispatch.h"
-#include "core/error.h"
 #include "core/threads.h"
 #include "ops/vector_add/vector_add.h"
 
@@ -166,14 +166,6 @@ std::unique_ptr<const Plan> with_type(oprt_dtype_t dtype, Make&& make) {
     case OPRT_DTYPE_INT64:
     case OPRT_DTYPE_UINT64:
       return make(uint64_t{});
-    case OPRT_DTYPE_FLOAT16:
-      return make(Float16{});
-    case OPRT_DTYPE_BFLOAT16:
-      return make(BFloat16{});
-    case OPRT_DTYPE_FLOAT32:
-      return make(float{});
-    case OPRT_DTYPE_FLOAT64:
-      return make(double{});
     case OPRT_DTYPE_COMPLEX32:
       return make(Complex<Float16>{});
     case OPRT_DTYPE_COMPLEX64:
@@ -181,7 +173,7 @@ std::unique_ptr<const Plan> with_type(oprt_dtype_t dtype, Make&& make) {
     case OPRT_DTYPE_COMPLEX128:
       return make(Complex<double>{});
     default:
-      throw Error(OPRT_ERR_INTERNAL, "", "%s has no kernel", oprt_dtype_name(dtype));
+      return cpu::with_float(dtype, make);
   }
 }
 
