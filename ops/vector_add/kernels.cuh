@@ -21,12 +21,6 @@ constexpr int kStridedThreads = 256;
 template <class T>
 constexpr int kStridedItems = sizeof(T) <= 8 ? 4 : 2;
 
-// A complex number; aligned to its size, that of two float64 to half of it.
-template <class T>
-struct alignas(sizeof(T) < 8 ? 2 * sizeof(T) : sizeof(T)) Complex {
-  T re, im;
-};
-
 // Integers are unsigned here: they wrap.
 template <class T>
 __device__ __forceinline__ T add(T a, T b) {

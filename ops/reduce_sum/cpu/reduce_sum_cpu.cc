@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdlib>
 
-#include "backends/cpu/dtype.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/sum.h"
 #include "backends/cpu/walk.h"
@@ -17,7 +16,6 @@
 namespace oprt::reduce_sum {
 namespace {
 
-using cpu::Bool;
 using cpu::Offsets;
 
 constexpr int64_t kShortRow = 16;  // elements; up to here rows side by side beat sums along a row
@@ -171,32 +169,6 @@ class Columns final : public SplitPlan<T> {
   int64_t fused_lines_ = 1;
 };
 
-// Calls make(T{}) with the type that stores `dtype`.
-template <class Make>
-std::unique_ptr<const Plan> with_type(oprt_dtype_t dtype, Make&& make) {
-  switch (dtype) {
-    case OPRT_DTYPE_BOOL:
-      return make(Bool{});
-    case OPRT_DTYPE_INT8:
-      return make(int8_t{});
-    case OPRT_DTYPE_INT16:
-      return make(int16_t{});
-    case OPRT_DTYPE_INT32:
-      return make(int32_t{});
-    case OPRT_DTYPE_UINT8:
-      return make(uint8_t{});
-    case OPRT_DTYPE_UINT16:
-      return make(uint16_t{});
-    case OPRT_DTYPE_UINT32:
-      return make(uint32_t{});
-    case OPRT_DTYPE_INT64:
-    case OPRT_DTYPE_UINT64:
-      return make(uint64_t{});
-    default:
-      return cpu::with_float(dtype, make);
-  }
-}
-
 bool prefers_columns(const Space<2>& kept, const Space<1>& reduced) {
   constexpr int64_t kFewest = 8;
   const int last = kept.ndim - 1;
@@ -212,12 +184,13 @@ bool prefers_columns(const Space<2>& kept, const Space<1>& reduced) {
 std::unique_ptr<const Plan> make_columns(const Problem& problem, const char** reason) {
   const Space<2> kept = cpu::with_fast_dim_last(cpu::at_least_2d(problem.kept), 1);
   OPRT_REQUIRE(prefers_columns(kept, problem.reduced), "kept dimensions that run faster than the reduced ones, or short rows");
-  return with_type(problem.in_dtype,
-                   [&]<class T>(T) -> std::unique_ptr<const Plan> { return std::make_unique<Columns<T>>(problem, kept); });
+  return with_addend(problem.in_dtype,
+                     [&]<class T>(T) -> std::unique_ptr<const Plan> { return std::make_unique<Columns<T>>(problem, kept); });
 }
 
 std::unique_ptr<const Plan> make_rows(const Problem& problem, const char**) {
-  return with_type(problem.in_dtype, [&]<class T>(T) -> std::unique_ptr<const Plan> { return std::make_unique<Rows<T>>(problem); });
+  return with_addend(problem.in_dtype,
+                     [&]<class T>(T) -> std::unique_ptr<const Plan> { return std::make_unique<Rows<T>>(problem); });
 }
 
 constexpr Implementation kImplementations[] = {

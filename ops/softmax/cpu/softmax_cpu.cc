@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdlib>
 
-#include "backends/cpu/dtype.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/walk.h"
 #include "core/dispatch.h"
@@ -142,8 +141,8 @@ class Columns final : public RowPlan<T> {
 
 template <template <class> class ThePlan, class... More>
 std::unique_ptr<const Plan> make_plan(const Problem& problem, const More&... more) {
-  return cpu::with_float(problem.dtype,
-                         [&]<class T>(T) -> std::unique_ptr<const Plan> { return std::make_unique<ThePlan<T>>(problem, more...); });
+  return with_float(problem.dtype,
+                    [&]<class T>(T) -> std::unique_ptr<const Plan> { return std::make_unique<ThePlan<T>>(problem, more...); });
 }
 
 std::unique_ptr<const Plan> make_split_rows(const Problem& problem, const char** reason) {

@@ -1,7 +1,6 @@
 // vector_add on the cpu. The canonical space is walked line by line, with loops of their own for contiguous and for repeated
 // inputs; an input that runs along another dim than out is turned in tiles first.
 #include "backends/cpu/convert.h"
-#include "backends/cpu/dtype.h"
 #include "backends/cpu/element.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/tile.h"
@@ -13,7 +12,6 @@
 namespace oprt::vector_add {
 namespace {
 
-using cpu::Complex;
 using cpu::Offsets;
 
 // Unsigned, so that integers wrap. Narrow ones are widened by the language and cut again.
@@ -150,35 +148,8 @@ class Tiles final : public Plan {
   std::array<bool, 3> turn_;
 };
 
-// Calls make(T{}) with the type that stores `dtype`.
-template <class Make>
-std::unique_ptr<const Plan> with_type(oprt_dtype_t dtype, Make&& make) {
-  switch (dtype) {
-    case OPRT_DTYPE_INT8:
-    case OPRT_DTYPE_UINT8:
-      return make(uint8_t{});
-    case OPRT_DTYPE_INT16:
-    case OPRT_DTYPE_UINT16:
-      return make(uint16_t{});
-    case OPRT_DTYPE_INT32:
-    case OPRT_DTYPE_UINT32:
-      return make(uint32_t{});
-    case OPRT_DTYPE_INT64:
-    case OPRT_DTYPE_UINT64:
-      return make(uint64_t{});
-    case OPRT_DTYPE_COMPLEX32:
-      return make(Complex<Float16>{});
-    case OPRT_DTYPE_COMPLEX64:
-      return make(Complex<float>{});
-    case OPRT_DTYPE_COMPLEX128:
-      return make(Complex<double>{});
-    default:
-      return cpu::with_float(dtype, make);
-  }
-}
-
 std::unique_ptr<const Plan> make_tiles(const Problem& problem, const char** reason) {
-  return with_type(problem.dtype, [&]<class T>(T) -> std::unique_ptr<const Plan> {
+  return with_element(problem.dtype, [&]<class T>(T) -> std::unique_ptr<const Plan> {
     const int a_dim = cpu::transposed_dim(problem.space, 1, sizeof(T));
     const int fast_dim = a_dim >= 0 ? a_dim : cpu::transposed_dim(problem.space, 2, sizeof(T));
     OPRT_REQUIRE(fast_dim >= 0, "an input that runs along another dim than out");
@@ -187,7 +158,8 @@ std::unique_ptr<const Plan> make_tiles(const Problem& problem, const char** reas
 }
 
 std::unique_ptr<const Plan> make_lines(const Problem& problem, const char**) {
-  return with_type(problem.dtype, [&]<class T>(T) -> std::unique_ptr<const Plan> { return std::make_unique<Lines<T>>(problem); });
+  return with_element(problem.dtype,
+                      [&]<class T>(T) -> std::unique_ptr<const Plan> { return std::make_unique<Lines<T>>(problem); });
 }
 
 constexpr Implementation kImplementations[] = {

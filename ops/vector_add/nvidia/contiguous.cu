@@ -45,7 +45,7 @@ std::unique_ptr<const Plan> make_contiguous(const Problem& problem, const char**
   const auto& space = problem.space;
   const bool is_run = space.ndim == 1 && space.strides[0][0] == 1 && space.strides[1][0] == 1 && space.strides[2][0] == 1;
   OPRT_REQUIRE(space.size() == 0 || space.ndim == 0 || is_run, "out, a and b to be one contiguous run");
-  return with_real(problem.dtype, [&](auto real) -> std::unique_ptr<const Plan> {
+  return with_component(problem.dtype, [&](auto real) -> std::unique_ptr<const Plan> {
     return std::make_unique<ContiguousPlan<decltype(real)>>(space, is_complex(problem.dtype) ? 2 : 1);
   });
 }

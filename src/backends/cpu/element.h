@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/half.h"
+#include "core/storage.h"
 
 namespace oprt::cpu {
 
@@ -33,16 +33,5 @@ inline T store(Compute<T> value) {
     return value;
   }
 }
-
-// A byte that is false where it is zero.
-struct Bool {
-  uint8_t byte;
-};
-
-template <class T>
-struct Complex {
-  T re;
-  T im;
-};
 
 }  // namespace oprt::cpu
