@@ -113,7 +113,8 @@ __global__ void __launch_bounds__(kTileThreads) sum_rows_packed(const T* in, voi
   const int head = elements_to_vector(source, n);
   const int vectors = (n - head) / kSize;
   // Element i of the tile stands at element[i]: vector boundaries are the same as in memory.
-  T* element = reinterpret_cast<T*>(tile) + (kSize - head) % kSize;
+  Vector<T>* body = tile + (head > 0 ? 1 : 0);
+  T* element = reinterpret_cast<T*>(body) - head;
   for (int v = t; v < vectors; v += kUnroll * kTileThreads) {
     Vector<T> x[kUnroll];
 #pragma unroll
@@ -122,7 +123,7 @@ __global__ void __launch_bounds__(kTileThreads) sum_rows_packed(const T* in, voi
     }
 #pragma unroll
     for (int k = 0; k < kUnroll; ++k) {
-      if (v + k * kTileThreads < vectors) simt::store_vector(element + head + (v + k * kTileThreads) * kSize, x[k]);
+      if (v + k * kTileThreads < vectors) body[v + k * kTileThreads] = x[k];
     }
   }
   if (t < head) element[t] = source[t];

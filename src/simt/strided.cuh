@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/layout.h"
+#include "simt/launch_shape.h"
 #include "simt/simt.h"
 
 namespace oprt::simt {
@@ -71,8 +72,8 @@ Dims<N, Index> dims_without(const Space<N>& space, int skip = -1, int skip_too =
 
 // Blocks that `items` take with `per_block` each. Throws UNSUPPORTED beyond a grid.
 inline unsigned num_blocks(int64_t items, int64_t per_block) {
-  const int64_t blocks = items / per_block + (items % per_block != 0 ? 1 : 0);
-  OPRT_CHECK(blocks <= kMaxIndex32, "out", OPRT_ERR_UNSUPPORTED, "%lld elements or rows are more than a grid covers",
+  const int64_t blocks = divide_up(items, per_block);
+  OPRT_CHECK(blocks <= kMaxBlocks, "out", OPRT_ERR_UNSUPPORTED, "%lld elements or rows are more than a grid covers",
              static_cast<long long>(items));
   return static_cast<unsigned>(blocks);
 }

@@ -38,25 +38,6 @@ struct Tiling {
   int64_t blocks() const { return tiles * outer_blocks * split.count; }
 };
 
-// Splits n points, `step` a round, so that about `resident` blocks run at a time: the count, of those that the chain allows, whose
-// last wave is the fullest, where that repays the second launch. H200 bf16 2048x65536, 792 resident blocks: 3.35 TB/s with 3 chunks
-// (768 blocks), 2.72 with 4 (1024 blocks) (2026-12).
-Split split_evenly(int64_t n, int64_t step, int64_t blocks, int64_t resident) {
-  constexpr double kFirstGain = 1.3, kGain = 1.05;
-  const int64_t rounds = divide_up(n, step);
-  const int64_t least = divide_up(rounds, kMaxColumnsChain);
-  const int64_t most = std::max(least, std::min(rounds / kMinSteps, 2 * divide_up(resident, blocks)));
-  const auto fill = [&](int64_t count) {
-    return static_cast<double>(blocks * count) / static_cast<double>(divide_up(blocks * count, resident) * resident);
-  };
-  int64_t best = least;
-  for (int64_t count = least + 1; count <= most; ++count) {
-    if (fill(count) > fill(best) * (best == 1 ? kFirstGain : kGain)) best = count;
-  }
-  const int64_t chunk = divide_up(rounds, best) * step;
-  return {chunk, divide_up(n, chunk)};
-}
-
 template <class T, int V>
 Tiling tile(const Columns& c) {
   constexpr int64_t kLoads = kColumnLoads<V>;
@@ -74,7 +55,8 @@ Tiling tile(const Columns& c) {
   }
   t.tiles = divide_up(across, t.lanes);
   t.outer_blocks = divide_up(c.outer.size(), kTileThreads / (t.lanes * t.depth));
-  t.split = split_evenly(n, kLoads * t.depth, blocks(), policy().num_sms * std::max(kColumnBlocksPerSm<T, V>, 4));
+  t.split = simt::split_evenly(n, kLoads * t.depth, {kMinSteps, kMaxColumnsChain}, blocks(),
+                               policy().num_sms * std::max(kColumnBlocksPerSm<T, V>, 4));
   return t;
 }
 
@@ -122,7 +104,7 @@ bool add_typed_columns(Steps& steps, int64_t from, oprt_dtype_t in, oprt_dtype_t
 
 bool add_partials(Steps& steps, int64_t from, oprt_dtype_t in, oprt_dtype_t out, const Columns& c) {
   bool fits = false;
-  visit_dtype(in, [&](auto element) {
+  with_addend(in, [&](auto element) {
     using T = decltype(element);
     fits = is_vector_layout(c, Vector<T>::kSize) ? add_typed_columns<T, Vector<T>::kSize>(steps, from, in, out, c)
                                                  : add_typed_columns<T, 1>(steps, from, in, out, c);
@@ -138,7 +120,7 @@ bool add_typed_columns(Steps& steps, int64_t from, oprt_dtype_t in, oprt_dtype_t
     steps.add(from, kTensor, launch_columns<T, V>(c, t, store_for(out)));
     return true;
   }
-  const int64_t partials = steps.allocate(c.outer.size() * c.columns * t.split.count, in);
+  const int64_t partials = allocate_partials(steps, c.outer.size() * c.columns * t.split.count, in);
   steps.add(from, partials, launch_columns<T, V>(c, t, Store::kAcc));
   return add_partials(steps, partials, partial_dtype(in), out, of_partials(c, t.split.count));
 }
@@ -159,7 +141,7 @@ bool add_folded_columns(Steps& steps, oprt_dtype_t in, oprt_dtype_t out, const C
   const int64_t left = n % fold;
   const int64_t rows = t.split.count * fold + (left > 0 ? 1 : 0);
   if (t.blocks() > kMaxBlocks) return false;
-  const int64_t partials = steps.allocate(rows * c.columns, in);
+  const int64_t partials = allocate_partials(steps, rows * c.columns, in);
   steps.add(kTensor, partials, launch_columns<T, V>(wide, t, Store::kAcc));
   if (left > 0) {
     Columns rest = c;
@@ -210,7 +192,7 @@ std::unique_ptr<const Plan> make_columns(const Problem& problem, const char** re
   }
   Steps vectors, scalars;
   bool fits = false;
-  visit_dtype(problem.in_dtype, [&](auto element) {
+  with_addend(problem.in_dtype, [&](auto element) {
     using T = decltype(element);
     constexpr int V = Vector<T>::kSize;
     fits = add_typed_columns<T, 1>(scalars, kTensor, problem.in_dtype, problem.out_dtype, c);

@@ -100,28 +100,12 @@ void add_typed_rows(Steps& steps, Place place, oprt_dtype_t in, oprt_dtype_t out
                              num_rows * split.count};
   const Run run = launch_blocks<T>(launch, split.chunk);
   if (!is_split) return steps.add(place.from, place.to, run);
-  const int64_t partials = steps.allocate(num_rows * split.count, in);
+  const int64_t partials = allocate_partials(steps, num_rows * split.count, in);
   steps.add(place.from, partials, run);
   add_rows(steps, {partials, place.to}, partial_dtype(in), out, over_partials(rows, split.count), split.count);
 }
 
 }  // namespace
-
-int64_t Steps::allocate(int64_t num_partials, oprt_dtype_t dtype) {
-  constexpr size_t kAlignment = 256;
-  const size_t bytes = static_cast<size_t>(num_partials) * (partial_dtype(dtype) == OPRT_DTYPE_FLOAT32 ? 4 : 8);
-  const auto offset = static_cast<int64_t>(workspace_size_);
-  workspace_size_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  return offset;
-}
-
-void Steps::run(const Launch& launch) const {
-  auto* workspace = static_cast<char*>(launch.workspace);
-  for (const Step& step : steps_) {
-    const void* in = step.from == kTensor ? launch.in[0] : workspace + step.from;
-    step.run(in, step.to == kTensor ? launch.out : workspace + step.to, launch.stream);
-  }
-}
 
 Space<2> over_partials(Space<2> space, int64_t row_size) {
   space.offset[1] = 0;
@@ -134,7 +118,7 @@ Space<2> over_partials(Space<2> space, int64_t row_size) {
 
 bool rows_fit(const Space<2>& rows, int64_t n, oprt_dtype_t in) {
   bool fits = false;
-  visit_dtype(in, [&](auto element) {
+  with_addend(in, [&](auto element) {
     const int64_t vectors = n / Vector<decltype(element)>::kSize;
     const int64_t per_block = vectors <= policy().group_row_vectors ? kGroupBlockThreads / simt::kWarpSize : 1;
     const Split split = split_row(vectors, rows.size());
@@ -144,7 +128,7 @@ bool rows_fit(const Space<2>& rows, int64_t n, oprt_dtype_t in) {
 }
 
 void add_rows(Steps& steps, Place place, oprt_dtype_t in, oprt_dtype_t out, const Space<2>& rows, int64_t n) {
-  visit_dtype(in, [&](auto element) { add_typed_rows<decltype(element)>(steps, place, in, out, rows, n); });
+  with_addend(in, [&](auto element) { add_typed_rows<decltype(element)>(steps, place, in, out, rows, n); });
 }
 
 std::unique_ptr<const Plan> make_rows(const Problem& problem, const char** reason) {
@@ -165,7 +149,7 @@ std::unique_ptr<const Plan> make_rows(const Problem& problem, const char** reaso
     add_rows(steps, {}, problem.in_dtype, problem.out_dtype, rows, n);
   } else {
     const oprt_dtype_t partial = partial_dtype(problem.in_dtype);
-    const int64_t partials = steps.allocate(rows.size(), partial);
+    const int64_t partials = allocate_partials(steps, rows.size(), partial);
     add_rows(steps, {kTensor, partials}, problem.in_dtype, partial, rows, n);
     add_rows(steps, {partials, kTensor}, partial, problem.out_dtype, over_partials(problem.kept, outer), outer);
   }

@@ -26,7 +26,7 @@ std::unique_ptr<const Plan> make_strided(const Problem& problem, const char** re
                       lanes,
                       is_split ? Store::kAcc : store_for(problem.out_dtype)};
   Run run;
-  visit_dtype(problem.in_dtype, [&](auto element) {
+  with_addend(problem.in_dtype, [&](auto element) {
     using T = decltype(element);
     const auto kernel = is_group ? sum_rows_group<T, Walk<1>> : sum_rows_block<T, kBlockThreads, 2, Walk<1>>;
     simt::prepare(kernel);
@@ -40,7 +40,7 @@ std::unique_ptr<const Plan> make_strided(const Problem& problem, const char** re
     steps.add(kTensor, kTensor, run);
   } else {
     const oprt_dtype_t partial = partial_dtype(problem.in_dtype);
-    const int64_t partials = steps.allocate(num_rows * split.count, partial);
+    const int64_t partials = allocate_partials(steps, num_rows * split.count, partial);
     steps.add(kTensor, partials, run);
     add_rows(steps, {partials, kTensor}, partial, problem.out_dtype, over_partials(rows, split.count), split.count);
   }

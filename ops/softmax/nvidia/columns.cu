@@ -111,7 +111,7 @@ std::unique_ptr<const Plan> make_columns(const Problem& problem, const char** re
     c.outer.shape[d] = rows.shape[d + 1];
     for (size_t k = 0; k < 2; ++k) c.outer.strides[k][d] = rows.strides[k][d + 1];
   }
-  return visit_dtype(problem.dtype, [&](auto element) { return make_typed_columns<decltype(element)>(problem, c, reason); });
+  return with_float(problem.dtype, [&](auto element) { return make_typed_columns<decltype(element)>(problem, c, reason); });
 }
 
 }  // namespace oprt::softmax::nvidia

@@ -9,9 +9,15 @@
 #include "backends/nvidia/device.h"
 #include "core/dispatch.h"
 #include "ops/softmax/softmax.h"
+#include "simt/launch_shape.h"
 #include "simt/simt.h"
 
 namespace oprt::softmax::nvidia {
+
+using simt::divide_up;
+using simt::kMaxBlocks;
+using simt::lanes_for;
+using simt::Split;
 
 // Launch shapes by architecture, newest first.
 struct Policy {
@@ -23,27 +29,10 @@ struct Policy {
 };
 constexpr Policy kPolicies[] = {{90, 1056, 96, 4096, 49152}, {80, 864, 80, 4096, 24576}, {0, 512, 64, 4096, 16384}};
 
-inline const Policy& policy() {
-  const int architecture = oprt::nvidia::device_properties().architecture;
-  return *std::find_if(std::begin(kPolicies), std::end(kPolicies), [&](const Policy& p) { return p.architecture <= architecture; });
-}
+inline const Policy& policy() { return simt::newest_policy(kPolicies, oprt::nvidia::device_properties().architecture); }
 
-constexpr int64_t kMaxBlocks = INT_MAX;
 constexpr int64_t kMaxSteps = 64;  // rounds of loads in one chunk of a split row
 
-constexpr int64_t divide_up(int64_t n, int64_t divisor) { return (n + divisor - 1) / divisor; }
-
-// The smallest power of two that is at least n, within [1, most].
-constexpr int lanes_for(int64_t n, int64_t most) {
-  int lanes = 1;
-  while (lanes < most && lanes < n) lanes *= 2;
-  return lanes;
-}
-
-struct Split {
-  int64_t chunk;
-  int64_t count;
-};
 // A dim of n points for blocks that take `step` points a round, when there are `blocks` of them without a split.
 inline Split split_dim(int64_t n, int64_t step, int64_t blocks) {
   const int64_t wanted = divide_up(policy().target_blocks, std::max<int64_t>(blocks, 1));
@@ -61,21 +50,6 @@ class RunPlan final : public Plan {
  private:
   Run run_;
 };
-
-// Calls visit(T{}) with the element type of `dtype`.
-template <class Visit>
-auto visit_dtype(oprt_dtype_t dtype, Visit&& visit) {
-  switch (dtype) {
-    case OPRT_DTYPE_FLOAT16:
-      return visit(Float16{});
-    case OPRT_DTYPE_BFLOAT16:
-      return visit(BFloat16{});
-    case OPRT_DTYPE_FLOAT64:
-      return visit(double{});
-    default:
-      return visit(float{});
-  }
-}
 
 std::unique_ptr<const Plan> make_rows(const Problem& problem, const char** reason);
 std::unique_ptr<const Plan> make_columns(const Problem& problem, const char** reason);

@@ -22,7 +22,7 @@ std::unique_ptr<const Plan> make_strided(const Problem& problem, const char** re
   const int64_t rows_per_block = problem.n > simt::kWarpSize * 4 ? 1 : kGroupBlockThreads / simt::kWarpSize;
   OPRT_REQUIRE(problem.rows.size() / rows_per_block <= kMaxBlocks, "fewer than 2^31 blocks");
   if (problem.rows.size() == 0) return std::make_unique<RunPlan>([](const Launch&) {}, 0);
-  return visit_dtype(problem.dtype, [&](auto element) { return make_typed_strided<decltype(element)>(problem); });
+  return with_float(problem.dtype, [&](auto element) { return make_typed_strided<decltype(element)>(problem); });
 }
 
 }  // namespace nvidia
