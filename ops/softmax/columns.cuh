@@ -38,8 +38,8 @@ struct Packet<T, 1> {
 };
 template <class T, int V>
 struct Packet : Vector<T> {
-  static __device__ __forceinline__ Packet load(const T* from) { return {simt::load_vector<Cache::kNormal>(from)}; }
-  __device__ __forceinline__ void store(T* to) const { simt::store_vector<Cache::kStream>(to, *this); }
+  static __device__ __forceinline__ Packet load(const T* from) { return {simt::load_vector(from)}; }
+  __device__ __forceinline__ void store(T* to) const { simt::store_vector(to, *this); }
 };
 
 // Where a thread stands.

@@ -13,7 +13,6 @@
 namespace oprt::softmax {
 inline namespace OPRT_SIMT {
 
-using simt::Cache;
 using simt::FastDivisor;
 using simt::Vector;
 using simt::Walk;
@@ -41,29 +40,24 @@ __device__ __forceinline__ T from_value(Value<T> x) {
 __device__ __forceinline__ float larger(float a, float b) { return fmaxf(a, b); }  // a NaN is left out; its exp is in the sum
 __device__ __forceinline__ double larger(double a, double b) { return fmax(a, b); }
 
-// exp(x) for x <= 0, as exact as T is: for float 2^(x log2 e) with the product's rounding error put back.
+// exp(x) times a power of two for x <= 0, as exact as T is. For 16-bit types that is 2^(x log2 e + 64): sums and results stay clear
+// of the range where 2^x ends in 0 without gradual underflow, and dividing one by the other takes the 2^64 out.
 template <class T>
 __device__ __forceinline__ Value<T> exp_of(Value<T> x) {
-  constexpr float kLog2E = 1.44269502f;
   if constexpr (std::is_same_v<T, double>) {
     return exp(x);
   } else if constexpr (std::is_same_v<T, float>) {
-    constexpr float kLog2ERest = 1.92596299e-8f;
-    constexpr float kLn2 = 0.693147182f;
-    const float bounded = x < -200.0f ? -200.0f : x;  // keeps NaN; exp is 0 from -104 on
-    const float product = bounded * kLog2E;
-    const float rest = fmaf(bounded, kLog2ERest, fmaf(bounded, kLog2E, -product));
-    const float y = simt::exp2_fast(product);
-    return fmaf(y, rest * kLn2, y);
+    return expf(x);
   } else {
-    return simt::exp2_fast(x * kLog2E);
+    constexpr float kLog2E = 1.44269502f;
+    return simt::exp2_fast(fmaf(x, kLog2E, 64.0f));
   }
 }
 
 template <class V>
 struct Stats {
   V max = kNothing<V>;
-  V sum = 0;
+  V sum = 0;  // of exp_of()
 
   // What exponents are taken against.
   __device__ __forceinline__ V shift() const { return max == kNothing<V> ? V{0} : max; }
@@ -72,7 +66,7 @@ struct Stats {
 // What turns sums against `from` into sums against the larger `to`.
 template <class T>
 __device__ __forceinline__ Value<T> rescale(Value<T> from, Value<T> to) {
-  return from == to ? Value<T>{1} : exp_of<T>(from - to);
+  return from == to ? Value<T>{1} : exp_of<Value<T>>(from - to);
 }
 
 template <class T>

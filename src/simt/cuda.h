@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/half.h"
+#include "core/storage.h"
 #include "simt/cuda_error.h"
 
 #define OPRT_SIMT cuda32
@@ -104,17 +104,17 @@ __device__ __forceinline__ BFloat16 from_float<BFloat16>(float value) {
   return {__bfloat16_as_ushort(__float2bfloat16_rn(value))};
 }
 
-// 2^x with gradual underflow, within 2 ulp.
+// 2^x within 2 ulp; 0 below 2^-126.
 __device__ __forceinline__ float exp2_fast(float x) {
   float y;
-  asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 
-// How a load or store uses the caches.
+// How a load or store of global memory uses the caches.
 enum class Cache {
   kNormal,
-  kStream,  // touched once: do not keep it
+  kStream,  // touched once: loads pass the L1 cache by, stores are the first to leave the L2
 };
 
 template <Cache cache>
@@ -136,7 +136,7 @@ __device__ __forceinline__ void store16(uint4* address, uint4 v) {
   if constexpr (cache == Cache::kStream) {
     __stcs(address, v);
   } else {
-    *address = v;
+    __stwb(address, v);  // a plain assignment may become four stores of 4 bytes
   }
 }
 

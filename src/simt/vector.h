@@ -21,7 +21,7 @@ __device__ __forceinline__ To bits_as(const From& from) {
   return to;
 }
 
-// `address` is aligned to 16 bytes.
+// `address` is in global memory and aligned to 16 bytes.
 template <Cache cache = Cache::kNormal, class T>
 __device__ __forceinline__ Vector<T> load_vector(const T* address) {
   static_assert(sizeof(Vector<T>) == kVectorBytes);

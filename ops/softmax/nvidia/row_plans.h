@@ -1,9 +1,10 @@
-// Plans over rows, the same for contiguous and for strided ones.
+// Plans over rows: those that contiguous and strided rows share, and the one for short aligned rows.
 #pragma once
 
 #include "ops/softmax/kernels.cuh"
 #include "ops/softmax/nvidia/plans.h"
 #include "ops/softmax/packed_rows.cuh"
+#include "ops/softmax/short_rows.cuh"
 
 namespace oprt::softmax::nvidia {
 
@@ -94,6 +95,48 @@ class RowPlans {
   RowsArgs args_;
   typename Stretch<T>::Strides strides_{};
 };
+
+// Rows of `kLanes` lanes with aligned vectors; `otherwise` runs where a tensor is not aligned.
+template <class T, int kLanes>
+class ShortRowsPlan final : public Plan {
+ public:
+  ShortRowsPlan(const Problem& problem, std::unique_ptr<const Plan> otherwise)
+      : rows_(problem.rows), n_(problem.n), otherwise_(std::move(otherwise)) {
+    simt::prepare(softmax_short_rows<T, kLanes>);
+  }
+
+  void execute(const Launch& launch) const override {
+    const auto* in = static_cast<const T*>(launch.in[0]) + rows_.offset[1];
+    auto* out = static_cast<T*>(launch.out) + rows_.offset[0];
+    if (!simt::is_vector_aligned(in) || !simt::is_vector_aligned(out)) return otherwise_->execute(launch);
+    const auto blocks = static_cast<unsigned>(divide_up(rows_.size(), kShortRowThreads / kLanes));
+    simt::launch(softmax_short_rows<T, kLanes>, dim3(blocks), dim3(kShortRowThreads), 0, launch.stream, in, out,
+                 rows_.strides[1][0], rows_.strides[0][0], static_cast<int>(n_ / Vector<T>::kSize), rows_.size());
+  }
+
+ private:
+  Space<2> rows_;
+  int64_t n_;
+  std::unique_ptr<const Plan> otherwise_;
+};
+
+// Whether rows of aligned tensors are whole aligned vectors, few enough for softmax_short_rows.
+template <class T>
+bool has_short_rows(const Problem& problem) {
+  constexpr int kSize = Vector<T>::kSize;
+  const Space<2>& rows = problem.rows;
+  return problem.in_stride == 1 && problem.out_stride == 1 && rows.ndim == 1 && rows.strides[0][0] % kSize == 0 &&
+         rows.strides[1][0] % kSize == 0 && problem.n % kSize == 0 && problem.n / kSize <= kShortRowVectors * simt::kWarpSize;
+}
+
+template <class T, int kLanes = 1>
+std::unique_ptr<const Plan> make_short_rows(const Problem& problem, std::unique_ptr<const Plan> otherwise) {
+  if constexpr (kLanes < simt::kWarpSize) {
+    if (problem.n / Vector<T>::kSize > kLanes * kShortRowVectors)
+      return make_short_rows<T, 2 * kLanes>(problem, std::move(otherwise));
+  }
+  return std::make_unique<ShortRowsPlan<T, kLanes>>(problem, std::move(otherwise));
+}
 
 // Few long rows, or one that a block cannot count.
 inline bool is_split(int64_t num_rows, int64_t packets, int64_t n) {
