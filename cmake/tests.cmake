@@ -23,6 +23,15 @@ foreach(folder tests/c_api examples/c examples/cpp)
 endforeach()
 
 if("nvidia" IN_LIST oprt_backends)
+  # scripts/check_device_code.py reads the kernels; nvdisasm wants them as they are.
+  target_compile_options(oprt_kernels_nvidia PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-no-compress>)
+
+  # Older and newer architectures than the build's own, for one file of each operator.
+  file(GLOB portable CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/ops/*/nvidia/strided.cu)
+  add_library(other_architectures OBJECT EXCLUDE_FROM_ALL ${portable})
+  target_link_libraries(other_architectures PRIVATE oprt_compile_options)
+  set_target_properties(other_architectures PROPERTIES CUDA_ARCHITECTURES "75-real;100-real")
+
   file(GLOB programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cuda/*.cc)
   foreach(program IN LISTS programs)
     cmake_path(GET program STEM stem)
