@@ -67,7 +67,7 @@ nb::tuple check_support(const Signature& signature, const nb::handle* tensors, c
     Operands operands(op.name);
     read_operands(op, tensors, operands);
     const Attributes parsed = signature.parse(operands, attributes);
-    check_status(op.check(parse_backend(op.name, backend), operands.views(), parsed));
+    check_status(op.check(parse_backend(op.name, backend), operands.views(), parsed), op.input_names[0]);
   } catch (nb::python_error& error) {
     for (PyObject* reason : {PyExc_ValueError, PyExc_NotImplementedError, PyExc_RuntimeError}) {
       if (error.matches(reason)) return nb::make_tuple(false, nb::str(error.value()));

@@ -13,7 +13,7 @@ void Descriptor::execute(const oprt_tensor_view_t* views, void* workspace, size_
     if (views[0].device.type == OPRT_DEVICE_CPU) released.emplace();
     status = op_->execute(handle_, workspace, workspace_size, views[0].data, in.data(), stream);
   }
-  check_status(status);
+  check_status(status, op_->input_names[0]);
 }
 
 }  // namespace oprt_python

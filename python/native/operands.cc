@@ -61,7 +61,7 @@ bool flag(nb::handle tensor, const char* attribute) {
       why = "a quantized tensor";
     } else if (flag(tensor, "is_meta")) {
       why = "a meta tensor, which has no data";
-    } else if (nb::str layout = nb::str(nb::getattr(tensor, "layout", nb::none())); std::strstr(layout.c_str(), "sparse")) {
+    } else if (printable(nb::getattr(tensor, "layout", nb::none())).find("sparse") != std::string::npos) {
       why = "a sparse tensor";
     }
     if (why != nullptr) raise(PyExc_ValueError, "%s: %s is %s, expected a dense tensor with strides", op, argument, why);
