@@ -29,7 +29,7 @@ class Unreadable(Surrogate):
         return self.act()
 
 
-class Silent(ValueError):
+class SilentError(ValueError):
     def __str__(self) -> str:
         raise KeyError
 
@@ -52,7 +52,7 @@ def raise_error(error: Exception) -> Callable[[], Any]:
         (ValueError, lambda: rt.reduce_sum(X, dtype="float64\udc80"), r"dtype is 'float64\\udc80', expected"),
         (ValueError, lambda: rt.reduce_sum(X, dtype="float64\0"), r"dtype is 'float64\\x00', expected"),
         (ValueError, lambda: rt.copy(Unreadable(raise_error(ValueError("why\udc80")))), r"x cannot be read: why\\udc80"),
-        (ValueError, lambda: rt.copy(Unreadable(raise_error(Silent()))), "x cannot be read: <unprintable Silent object>"),
+        (ValueError, lambda: rt.copy(Unreadable(raise_error(SilentError()))), "x cannot be read: <unprintable SilentError object>"),
         (TypeError, lambda: rt.copy(type("\u00e9" * 400, (), {})()), "copy: x is a test_text.\u00e9\u00e9\u00e9"),
     ],
 )

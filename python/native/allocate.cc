@@ -11,12 +11,6 @@
 namespace oprt_python {
 namespace {
 
-size_t size_in_bytes(const oprt_tensor_view_t& view) {
-  size_t bytes = oprt_dtype_size(view.dtype);
-  for (int d = 0; d < view.ndim; ++d) bytes *= static_cast<size_t>(view.shape[d]);
-  return bytes;
-}
-
 void* allocate_host(size_t bytes) {
   constexpr size_t kAlignment = OPRT_WORKSPACE_ALIGNMENT;
   if (bytes > SIZE_MAX - kAlignment) throw std::bad_alloc();
@@ -94,9 +88,9 @@ Allocated allocate_by_namespace(const char* op, const Kind& kind, nb::handle lik
                     : space.attr("empty")(nb::tuple(sizes), nb::arg("dtype") = dtype, nb::arg("device") = like.attr("device"));
   oprt_tensor_view_t view;
   Lease lease = read_tensor(op, "the result", tensor, kind_of(Py_TYPE(tensor.ptr())), Access::kWrite, view);
-  bool as_wanted = view.dtype == want.dtype && view.ndim == want.ndim && view.device.type == want.device.type &&
-                   view.device.id == want.device.id && std::equal(want.shape, want.shape + want.ndim, view.shape);
-  for (int d = 0; as_wanted && d < want.ndim; ++d) as_wanted = want.shape[d] <= 1 || view.strides[d] == want.strides[d];
+  const bool as_wanted = view.dtype == want.dtype && view.ndim == want.ndim && view.device.type == want.device.type &&
+                         view.device.id == want.device.id && std::equal(want.shape, want.shape + want.ndim, view.shape) &&
+                         same_strides(want, view);
   if (!as_wanted && size_in_bytes(want) != 0) {
     raise(PyExc_RuntimeError, "%s: %s.empty made a tensor that is not row-major contiguous as asked", op,
           type_name(kind.family).c_str());
@@ -141,6 +135,19 @@ Workspace::Workspace(const char* op, const Kind& kind, nb::handle like, oprt_dev
     tensor_ = allocate_workspace_tensor(op, kind, like, device, bytes, view).tensor;
     data_ = aligned(view.data);
   }
+}
+
+size_t size_in_bytes(const oprt_tensor_view_t& view) {
+  size_t bytes = oprt_dtype_size(view.dtype);
+  for (int d = 0; d < view.ndim; ++d) bytes *= static_cast<size_t>(view.shape[d]);
+  return bytes;
+}
+
+bool same_strides(const oprt_tensor_view_t& a, const oprt_tensor_view_t& b) {
+  for (int d = 0; d < a.ndim; ++d) {
+    if (a.shape[d] > 1 && a.strides[d] != b.strides[d]) return false;
+  }
+  return true;
 }
 
 oprt_tensor_view_t contiguous_view(oprt_dtype_t dtype, oprt_device_t device, int32_t ndim, const int64_t* shape) {

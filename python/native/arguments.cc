@@ -1,10 +1,9 @@
 #include "native/arguments.h"
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 #include <string_view>
-
-#include <strings.h>
 
 namespace oprt_python {
 namespace {
@@ -12,7 +11,8 @@ namespace {
 constexpr const char* kBackendNames = "auto, cpu, nvidia, metax, tilelang";
 
 bool equal_in_any_case(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+  const auto same = [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
 }
 
 // A tensor of bool, which torch lets be an index.

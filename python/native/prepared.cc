@@ -17,13 +17,6 @@ std::string list_text(const int64_t* values, int count) {
   return text + (count == 1 ? ",)" : ")");
 }
 
-bool same_strides(const oprt_tensor_view_t& a, const oprt_tensor_view_t& b) {
-  for (int d = 0; d < a.ndim; ++d) {
-    if (a.shape[d] > 1 && a.strides[d] != b.strides[d]) return false;
-  }
-  return true;
-}
-
 // Raises ValueError unless `given` is what was `prepared`, up to its memory.
 void check_description(const char* op, const char* argument, const oprt_tensor_view_t& given, const oprt_tensor_view_t& prepared) {
   if (given.dtype != prepared.dtype) {
@@ -102,8 +95,7 @@ void Prepared::State::use_workspace(nb::handle given) {
     raise(PyExc_ValueError, "%s: workspace has strides %s, expected a contiguous tensor", op->name,
           list_text(view.strides, view.ndim).c_str());
   }
-  size_t bytes = oprt_dtype_size(view.dtype);
-  for (int d = 0; d < view.ndim; ++d) bytes *= static_cast<size_t>(view.shape[d]);
+  const size_t bytes = size_in_bytes(view);
   const size_t needed = descriptor->workspace_size();
   if (bytes < needed) {
     raise(PyExc_RuntimeError, "%s: workspace_size is %zu bytes, expected at least %zu", op->name, bytes, needed);
