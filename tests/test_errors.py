@@ -60,7 +60,8 @@ UNREADABLE: dict[str, tuple[Callable[[], Any], str]] = {
     "masked": (lambda: np.ma.masked_array([1.0, 2.0], [True, False]), "a masked array, whose mask would be ignored"),
     "big-endian": (lambda: np.ones(3, ">f4"), "x cannot be read"),
     "objects": (lambda: np.array([None]), "x cannot be read"),
-    "nine dims": (lambda: np.ones((1,) * 9), "9 dimensions, expected 0..8"),
+    "nine dims": (lambda: np.ones((1,) * 9), "x has 9 dimensions, expected 0..8"),
+    "nine dims of torch": (lambda: torch.ones((1,) * 9), "x has 9 dimensions, expected 0..8"),
 }
 
 
@@ -190,14 +191,20 @@ def test_a_dim_out_of_range_is_a_value_error_and_an_index_error(call: Callable[[
 
 
 @EVERY_DIM
-@pytest.mark.parametrize("dim", [True, np.True_, 1.0, np.float64(1), "1", b"1"], ids=repr)
+def test_a_dim_too_long_to_be_printed_is_out_of_range_too(call: Callable[[Any], Any]) -> None:
+    with pytest.raises(rt.DimError, match=r": dim is <unprintable int object>, expected -2..1 for a 2-D input$"):
+        call(10**5000)
+
+
+@EVERY_DIM
+@pytest.mark.parametrize("dim", [True, np.True_, torch.tensor(True), np.array(True), 1.0, np.float64(1), "1", b"1"], ids=repr)
 def test_a_dim_that_is_no_integer_is_a_type_error(call: Callable[[Any], Any], dim: Any) -> None:
     with pytest.raises(TypeError, match=r": dim is a .*, expected an integer"):
         call(dim)
 
 
 @EVERY_DIM
-@pytest.mark.parametrize("dim", [1, np.int64(1), np.uint8(1), -1], ids=repr)
+@pytest.mark.parametrize("dim", [1, np.int64(1), np.uint8(1), torch.tensor(1), -1], ids=repr)
 def test_any_integer_is_a_dim(call: Callable[[Any], Any], dim: Any) -> None:
     call(dim)
 

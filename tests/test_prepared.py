@@ -167,6 +167,45 @@ def test_an_input_that_came_to_require_grad_is_noticed() -> None:
     assert out.tolist() == [1, 1, 1]
 
 
+def test_an_out_that_came_to_require_grad_is_noticed() -> None:
+    out = torch.zeros(3)
+    prepared = rt.prepare_copy(out, torch.ones(3))
+    out.requires_grad_()
+    with pytest.raises(RuntimeError, match="copy: out requires grad and grad mode is on"):
+        prepared.run()
+    assert not out.any()
+
+
+def test_a_dtype_that_changed_is_noticed() -> None:
+    out, x = torch.zeros(3), torch.ones(3)
+    prepared = rt.prepare_copy(out, x)
+    x.data = x.data.view(torch.int32)
+    with pytest.raises(RuntimeError, match="copy: x was given"):
+        prepared.run()
+
+
+def test_an_array_is_written_as_it_was_prepared() -> None:
+    out = np.zeros(3)
+    prepared = rt.prepare_copy(out, np.ones(3))
+    out.flags.writeable = False  # like a view taken before, what was prepared may still write
+    prepared.run()
+    assert out.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["given", "allocated"])
+def test_a_workspace_that_was_given_other_memory_is_noticed(given: bool) -> None:
+    out, x = reducing()
+    prepared = rt.prepare_reduce_sum(out, x, dim=1, workspace=aligned_bytes(1 << 20) if given else None)
+    prepared.workspace.set_(torch.zeros(1 << 20, dtype=torch.uint8))
+    out.zero_()
+    for call in (prepared.run, lambda: prepared.run_inputs(out, x)):
+        with pytest.raises(
+            RuntimeError, match="reduce_sum: workspace was given other memory or another shape after it was prepared"
+        ):
+            call()
+    assert not out.any()
+
+
 def test_a_call_that_needs_no_workspace_has_none() -> None:
     assert rt.prepare_copy(torch.zeros(3), torch.ones(3)).workspace is None
 

@@ -19,7 +19,8 @@
  * decide, is INVALID_ARGUMENT. Inputs may overlap each other.
  *
  * Workspace is the caller's: aligned to OPRT_WORKSPACE_ALIGNMENT bytes, contents arbitrary, reusable in order on one
- * stream, may be NULL when the size is 0.
+ * stream, may be NULL when the size is 0. Bytes of it between the first and the last of an operand are
+ * INVALID_ARGUMENT, even in a gap that the operand's strides leave.
  *
  * Stream is the vendor's handle as void*, on the descriptor's device, NULL for its default stream. On the cpu it must be
  * NULL, and execute returns when the result is there.

@@ -19,7 +19,7 @@ constexpr Docs kDocs = {
 x has 0 to 8 dimensions, any strides and any dtype; the result has its shape, dtype, device and kind.
 
 Raises TypeError if x is no tensor, ValueError if it cannot be read (conjugated, sparse, ...), RuntimeError if it requires grad
-while grad mode is on or the backend is not available.
+while grad mode is on or is dual, or the backend is not available.
 
 >>> import numpy as np
 >>> from operator_runtime import copy

@@ -48,7 +48,7 @@ with dtype=float32; integers and bool sum to int64, modulo 2^64.
 
 Raises DimError (a ValueError and an IndexError) for a dim out of range or given twice; TypeError for what is no tensor and a dim
 that is no integer; ValueError for a tensor that cannot be read; NotImplementedError for another pair of dtypes; RuntimeError if x
-requires grad while grad mode is on or the backend is not available.
+requires grad while grad mode is on or is dual, or the backend is not available.
 
 >>> import numpy as np
 >>> from operator_runtime import reduce_sum

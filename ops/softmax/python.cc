@@ -27,7 +27,7 @@ x has 0 to 8 dimensions, any strides, and dtype float16, bfloat16, float32 or fl
 
 Raises DimError (a ValueError and an IndexError) for a dim out of range; TypeError for what is no tensor and a dim that is no
 integer; ValueError for a tensor that cannot be read (conjugated, sparse, ...); NotImplementedError for another dtype;
-RuntimeError if x requires grad while grad mode is on or the backend is not available.
+RuntimeError if x requires grad while grad mode is on or is dual, or the backend is not available.
 
 >>> import numpy as np
 >>> from operator_runtime import softmax

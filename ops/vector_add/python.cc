@@ -31,7 +31,7 @@ a and b have 0 to 8 dimensions, any strides, and one dtype, which the result has
 
 Raises TypeError for what is no tensor; ValueError for shapes that do not broadcast, tensors of two kinds or devices, or a tensor
 that cannot be read (conjugated, sparse, ...); NotImplementedError for bool and for two dtypes; RuntimeError if one requires grad
-while grad mode is on or the backend is not available.
+while grad mode is on or is dual, or the backend is not available.
 
 >>> import numpy as np
 >>> from operator_runtime import vector_add

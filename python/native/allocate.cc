@@ -6,23 +6,10 @@
 #include <cstring>
 #include <new>
 
+#include "core/dlpack_types.h"
+
 namespace oprt_python {
 namespace {
-
-struct TypeCode {
-  uint8_t code;
-  uint8_t bits;
-};
-
-// In the order of OPRT_DTYPE_*: bool, signed, unsigned, floats, complex, by DLPack's codes.
-constexpr TypeCode kTypeCodes[] = {{6, 8},  {0, 8},  {0, 16}, {0, 32}, {0, 64}, {1, 8},  {1, 16}, {1, 32},
-                                   {1, 64}, {2, 16}, {4, 16}, {2, 32}, {2, 64}, {5, 32}, {5, 64}, {5, 128}};
-
-size_t size_in_bytes(const oprt_tensor_view_t& view) {
-  size_t bytes = oprt_dtype_size(view.dtype);
-  for (int d = 0; d < view.ndim; ++d) bytes *= static_cast<size_t>(view.shape[d]);
-  return bytes;
-}
 
 void* allocate_host(size_t bytes) {
   constexpr size_t kAlignment = OPRT_WORKSPACE_ALIGNMENT;
@@ -39,11 +26,11 @@ void set_allocation_error(void* context, const char* kind, const char* message) 
 }
 
 Allocated allocate_by_exchange(const char* op, const Kind& kind, const oprt_tensor_view_t& want) {
-  const TypeCode code = kTypeCodes[want.dtype];
+  const oprt::DlpackType type = oprt::kDlpackTypes[static_cast<size_t>(want.dtype)];
   oprt_dltensor_t prototype{};
   prototype.device = want.device;
   prototype.ndim = want.ndim;
-  prototype.dtype = {code.code, code.bits, 1};
+  prototype.dtype = {type.code, type.bits, 1};
   prototype.shape = const_cast<int64_t*>(want.shape);
   DlpackManagedVersioned* managed = nullptr;
   PyErr_Clear();
@@ -53,6 +40,10 @@ Allocated allocate_by_exchange(const char* op, const Kind& kind, const oprt_tens
   }
   void* data =
       managed->tensor.data == nullptr ? nullptr : static_cast<std::byte*>(managed->tensor.data) + managed->tensor.byte_offset;
+  if (data == nullptr && size_in_bytes(want) > 0) {  // inside a FakeTensorMode, for one
+    managed->deleter(managed);
+    raise(PyExc_RuntimeError, "%s: the result has no memory for its elements", op);
+  }
   void* object = nullptr;
   if (kind.exchange->managed_to_object(managed, &object) != 0) throw nb::python_error();
   return {nb::steal(static_cast<PyObject*>(object)), data, {}};
@@ -67,8 +58,8 @@ Allocated allocate_exported(const char* op, const oprt_tensor_view_t& want) {
   const nb::capsule owner(memory, [](void* allocated) noexcept { std::free(allocated); });
   std::array<size_t, OPRT_MAX_DIMS> shape{};
   std::copy(want.shape, want.shape + want.ndim, shape.begin());
-  const TypeCode code = kTypeCodes[want.dtype];
-  const nb::dlpack::dtype dtype{code.code, code.bits, 1};
+  const oprt::DlpackType type = oprt::kDlpackTypes[static_cast<size_t>(want.dtype)];
+  const nb::dlpack::dtype dtype{type.code, type.bits, 1};
   const nb::ndarray<nb::array_api> exported(memory, static_cast<size_t>(want.ndim), shape.data(), owner, nullptr, dtype);
   return {nb::cast(exported), memory, {}};
 }
@@ -97,9 +88,9 @@ Allocated allocate_by_namespace(const char* op, const Kind& kind, nb::handle lik
                     : space.attr("empty")(nb::tuple(sizes), nb::arg("dtype") = dtype, nb::arg("device") = like.attr("device"));
   oprt_tensor_view_t view;
   Lease lease = read_tensor(op, "the result", tensor, kind_of(Py_TYPE(tensor.ptr())), Access::kWrite, view);
-  bool as_wanted = view.dtype == want.dtype && view.ndim == want.ndim && view.device.type == want.device.type &&
-                   view.device.id == want.device.id && std::equal(want.shape, want.shape + want.ndim, view.shape);
-  for (int d = 0; as_wanted && d < want.ndim; ++d) as_wanted = want.shape[d] <= 1 || view.strides[d] == want.strides[d];
+  const bool as_wanted = view.dtype == want.dtype && view.ndim == want.ndim && view.device.type == want.device.type &&
+                         view.device.id == want.device.id && std::equal(want.shape, want.shape + want.ndim, view.shape) &&
+                         same_strides(want, view);
   if (!as_wanted && size_in_bytes(want) != 0) {
     raise(PyExc_RuntimeError, "%s: %s.empty made a tensor that is not row-major contiguous as asked", op,
           type_name(kind.family).c_str());
@@ -121,13 +112,17 @@ nb::object finish_tensor(const Kind& kind, nb::handle like, Allocated allocated)
 }
 
 Allocated allocate_workspace_tensor(const char* op, const Kind& kind, nb::handle like, oprt_device_t device, size_t bytes,
-                                    void** aligned) {
-  constexpr uintptr_t kAlignment = OPRT_WORKSPACE_ALIGNMENT;
-  const auto size = static_cast<int64_t>(bytes + kAlignment);
-  Allocated allocated = allocate_tensor(op, kind, like, contiguous_view(OPRT_DTYPE_UINT8, device, 1, &size));
-  const auto address = reinterpret_cast<uintptr_t>(allocated.data);
-  *aligned = reinterpret_cast<void*>((address + kAlignment - 1) / kAlignment * kAlignment);
+                                    oprt_tensor_view_t& view) {
+  const auto size = static_cast<int64_t>(bytes + OPRT_WORKSPACE_ALIGNMENT);
+  view = contiguous_view(OPRT_DTYPE_UINT8, device, 1, &size);
+  Allocated allocated = allocate_tensor(op, kind, like, view);
+  view.data = allocated.data;
   return allocated;
+}
+
+void* aligned(void* memory) {
+  constexpr uintptr_t kAlignment = OPRT_WORKSPACE_ALIGNMENT;
+  return reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory) + kAlignment - 1) / kAlignment * kAlignment);
 }
 
 Workspace::Workspace(const char* op, const Kind& kind, nb::handle like, oprt_device_t device, size_t bytes) {
@@ -136,8 +131,23 @@ Workspace::Workspace(const char* op, const Kind& kind, nb::handle like, oprt_dev
     host_.reset(allocate_host(bytes));
     data_ = host_.get();
   } else {
-    tensor_ = allocate_workspace_tensor(op, kind, like, device, bytes, &data_).tensor;
+    oprt_tensor_view_t view;
+    tensor_ = allocate_workspace_tensor(op, kind, like, device, bytes, view).tensor;
+    data_ = aligned(view.data);
   }
+}
+
+size_t size_in_bytes(const oprt_tensor_view_t& view) {
+  size_t bytes = oprt_dtype_size(view.dtype);
+  for (int d = 0; d < view.ndim; ++d) bytes *= static_cast<size_t>(view.shape[d]);
+  return bytes;
+}
+
+bool same_strides(const oprt_tensor_view_t& a, const oprt_tensor_view_t& b) {
+  for (int d = 0; d < a.ndim; ++d) {
+    if (a.shape[d] > 1 && a.strides[d] != b.strides[d]) return false;
+  }
+  return true;
 }
 
 oprt_tensor_view_t contiguous_view(oprt_dtype_t dtype, oprt_device_t device, int32_t ndim, const int64_t* shape) {

@@ -38,9 +38,15 @@ class Workspace {
   void* data_ = nullptr;
 };
 
-// A uint8 tensor of the caller's kind that holds `bytes` at an aligned address, which is written to *aligned.
+// A uint8 tensor of the caller's kind, and its view, that holds `bytes` from aligned(view.data) on.
 Allocated allocate_workspace_tensor(const char* op, const Kind& kind, nb::handle like, oprt_device_t device, size_t bytes,
-                                    void** aligned);
+                                    oprt_tensor_view_t& view);
+void* aligned(void* memory);
+
+size_t size_in_bytes(const oprt_tensor_view_t& view);
+
+// Of two views of one shape; what dims of size 1 have does not matter.
+bool same_strides(const oprt_tensor_view_t& a, const oprt_tensor_view_t& b);
 
 // A row-major contiguous view without data. Sizes are taken as they are.
 oprt_tensor_view_t contiguous_view(oprt_dtype_t dtype, oprt_device_t device, int32_t ndim, const int64_t* shape);

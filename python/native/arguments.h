@@ -12,7 +12,8 @@ namespace oprt_python {
 // for tilelang, which is no backend of the native library.
 oprt_backend_t parse_backend(const char* op, nb::handle backend);
 
-// Any object with __index__ but a bool. Raises TypeError, and DimError for what does not fit int32: no tensor has such a dim.
+// Any object with __index__ but a bool or a tensor of bool. Raises TypeError, and DimError for what does not fit int32: no tensor
+// has such a dim.
 int32_t parse_dim(const char* op, nb::handle dim, int32_t ndim);
 
 // As the C functions take dims: more than OPRT_MAX_DIMS are counted but not kept, and refused there.

@@ -19,6 +19,8 @@ struct Signature {
   const Operator* op;
   ParseAttributes parse;
   InferOut infer;
+  int num_attributes;
+  int num_options;
 };
 
 // `tensors` are out and the inputs. Returns out.

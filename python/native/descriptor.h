@@ -63,10 +63,10 @@ class Descriptor {
  public:
   // Raises the Python error of a failed create. Needs the GIL.
   explicit Descriptor(const Request& request) : op_(request.op) {
-    check_status(op_->create(&handle_, request.backend, request.views, request.attributes));
+    check_status(op_->create(&handle_, request.backend, request.views, request.attributes), op_->input_names[0]);
     if (const oprt_status_t status = op_->get_workspace_size(handle_, &workspace_size_); status != OPRT_OK) {
       op_->destroy(handle_);
-      raise_status(status);
+      raise_status(status, op_->input_names[0]);
     }
   }
   Descriptor(const Descriptor&) = delete;

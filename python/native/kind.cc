@@ -36,17 +36,9 @@ const DlpackExchange* exchange_of(nb::handle type) {
   return reinterpret_cast<const DlpackExchange*>(header);
 }
 
-std::string_view text_of(const nb::object& text) {
-  if (!nb::isinstance<nb::str>(text)) return {};
-  const char* characters = PyUnicode_AsUTF8(text.ptr());
-  if (characters != nullptr) return characters;
-  PyErr_Clear();  // a lone surrogate: the text of nothing that is known here
-  return {};
-}
-
 bool is_module(PyTypeObject* type, std::string_view package) {
   const nb::object module = nb::getattr(nb::handle(reinterpret_cast<PyObject*>(type)), "__module__", nb::none());
-  const std::string_view name = text_of(module);
+  const std::string_view name = utf8(module);
   return name == package || (name.starts_with(package) && name[package.size()] == '.');
 }
 
@@ -54,7 +46,7 @@ bool is_module(PyTypeObject* type, std::string_view package) {
 bool overrides_torch_dispatch(nb::handle type) {
   const nb::object dispatch = nb::getattr(type, "__torch_dispatch__", nb::none());
   const nb::object name = nb::getattr(dispatch, "__name__", nb::none());
-  return !dispatch.is_none() && text_of(name) != "_disabled_torch_dispatch_impl";
+  return !dispatch.is_none() && utf8(name) != "_disabled_torch_dispatch_impl";
 }
 
 Kind inspect(PyTypeObject* type) {

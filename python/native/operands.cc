@@ -1,6 +1,9 @@
 #include "native/operands.h"
 
+#include <algorithm>
 #include <cstring>
+
+#include "core/dlpack_types.h"
 
 namespace oprt_python {
 namespace {
@@ -9,6 +12,7 @@ enum : int32_t { kCudaHost = 3, kCudaManaged = 13 };
 
 struct Names {
   PyObject* requires_grad = PyUnicode_InternFromString("requires_grad");
+  PyObject* current_level = PyUnicode_InternFromString("_current_level");
   PyObject* is_neg = PyUnicode_InternFromString("is_neg");
   PyObject* is_conj = PyUnicode_InternFromString("is_conj");
   PyObject* dlpack = PyUnicode_InternFromString("__dlpack__");
@@ -45,28 +49,43 @@ void check_torch(const char* op, const char* argument, nb::handle tensor, oprt_d
   check_gradient(op, argument, tensor);
 }
 
+nb::handle forward_ad() {
+  static const nb::handle module = imported_module("torch.autograd.forward_ad").release();
+  return module;
+}
+
 bool flag(nb::handle tensor, const char* attribute) {
   const nb::object value = nb::getattr(tensor, attribute, nb::none());
   return value.ptr() == Py_True;
 }
 
-// Says in our words why a torch tensor could not be exported. The pending error is torch's.
+// A wrapper that stands for values of vmap, grad, jvp or another transform of torch.func.
+bool is_transformed(nb::handle tensor) {
+  const nb::object functions = nb::getattr(imported_module("torch._C"), "_functorch", nb::none());
+  const nb::object is_wrapped = nb::getattr(functions, "is_functorch_wrapped_tensor", nb::none());
+  return !is_wrapped.is_none() && nb::cast<bool>(is_wrapped(tensor));
+}
+
+// Why a torch tensor has no memory with strides, in our words; nullptr where it is none of these.
+const char* why_not_dense(nb::handle tensor) {
+  if (is_transformed(tensor)) return "a tensor inside a torch.func transform (vmap, grad, jvp, ...)";
+  if (flag(tensor, "is_nested")) return "a nested tensor";
+  if (flag(tensor, "is_quantized")) return "a quantized tensor";
+  if (flag(tensor, "is_meta")) return "a meta tensor, which has no data";
+  if (printable(nb::getattr(tensor, "layout", nb::none())).find("sparse") != std::string::npos) return "a sparse tensor";
+  return nullptr;
+}
+
+void refuse_not_dense(const char* op, const char* argument, nb::handle tensor, const Kind& kind) {
+  const char* why = kind.is_torch ? why_not_dense(tensor) : nullptr;
+  if (why != nullptr) raise(PyExc_ValueError, "%s: %s is %s, expected a dense tensor with strides", op, argument, why);
+}
+
+// The pending error is the producer's.
 [[noreturn]] void raise_not_exportable(const char* op, const char* argument, nb::handle tensor, const Kind& kind) {
-  if (kind.is_torch) {
-    nb::python_error cause;
-    const char* why = nullptr;
-    if (flag(tensor, "is_nested")) {
-      why = "a nested tensor";
-    } else if (flag(tensor, "is_quantized")) {
-      why = "a quantized tensor";
-    } else if (flag(tensor, "is_meta")) {
-      why = "a meta tensor, which has no data";
-    } else if (nb::str layout = nb::str(nb::getattr(tensor, "layout", nb::none())); std::strstr(layout.c_str(), "sparse")) {
-      why = "a sparse tensor";
-    }
-    if (why != nullptr) raise(PyExc_ValueError, "%s: %s is %s, expected a dense tensor with strides", op, argument, why);
-    cause.restore();
-  }
+  nb::python_error cause;
+  refuse_not_dense(op, argument, tensor, kind);
+  cause.restore();
   raise_from_pending(PyExc_ValueError, "%s: %s cannot be read", op, argument);
 }
 
@@ -180,6 +199,11 @@ Lease read_tensor(const char* op, const char* argument, nb::handle tensor, const
   if (const oprt_status_t status = oprt_view_from_dltensor(&view, &exported.tensor); status != OPRT_OK) [[unlikely]] {
     raise_status_of(op, argument, status);
   }
+  const bool is_empty = std::find(view.shape, view.shape + view.ndim, 0) != view.shape + view.ndim;
+  if (view.data == nullptr && !is_empty) [[unlikely]] {
+    refuse_not_dense(op, argument, tensor, kind);
+    raise(PyExc_ValueError, "%s: %s has no memory for its elements", op, argument);
+  }
   if (access == Access::kWrite) check_writable(op, argument, kind, exported.flags);
   if (kind.is_torch) check_torch(op, argument, tensor, view.dtype);
   return std::move(exported.lease);
@@ -195,15 +219,60 @@ void check_gradient(const char* op, const char* argument, nb::handle tensor) {
   }
 }
 
+bool in_dual_level() {
+  static const nb::handle globals = nb::getattr(forward_ad(), "__dict__").release();
+  PyObject* level = PyDict_GetItemWithError(globals.ptr(), names().current_level);
+  return level != nullptr && PyLong_AsLong(level) >= 0;
+}
+
+void check_not_dual(const char* op, const char* argument, nb::handle tensor) {
+  if (forward_ad().attr("unpack_dual")(tensor).attr("tangent").is_none()) return;
+  raise(PyExc_RuntimeError,
+        "%s: %s is a dual tensor of forward-mode differentiation, but this function records no derivative. Use "
+        "torch.autograd.forward_ad.unpack_dual(%s).primal",
+        op, argument, argument);
+}
+
+void check_unchanged(const char* op, const char* argument, nb::handle tensor, const Kind& kind, const oprt_tensor_view_t& view,
+                     const char* when) {
+  if (kind.exchange == nullptr || kind.exchange->borrow_from_object == nullptr) return;
+  oprt_dltensor_t now;
+  if (kind.exchange->borrow_from_object(tensor.ptr(), &now) != 0) throw nb::python_error();
+  const bool same = reinterpret_cast<uintptr_t>(now.data) + now.byte_offset == reinterpret_cast<uintptr_t>(view.data) &&
+                    oprt::DlpackType{now.dtype.code, now.dtype.bits} == oprt::kDlpackTypes[static_cast<size_t>(view.dtype)] &&
+                    now.ndim == view.ndim && std::equal(now.shape, now.shape + now.ndim, view.shape) &&
+                    (now.strides == nullptr || std::equal(now.strides, now.strides + now.ndim, view.strides));
+  if (!same) [[unlikely]]
+    raise(PyExc_RuntimeError, "%s: %s was given other memory or another shape %s", op, argument, when);
+}
+
 void Operands::read(int k, const char* argument, nb::handle tensor, Access access) {
   const auto index = static_cast<size_t>(k);
+  tensors_[index] = tensor;
+  arguments_[index] = argument;
+  first_ = std::min(first_, index);
+  end_ = index + 1;
   Kind& kind = kinds_[index];
   kind = kind_of(Py_TYPE(tensor.ptr()));
   leases_[index] = read_tensor(op_, argument, tensor, kind, access, views_[index]);
+  if (kind.type != kind.family) has_subclass_ = true;
   if (family_ == nullptr) family_ = kind.family;
   if (family_ != kind.family) [[unlikely]] {
     raise(PyExc_ValueError, "%s: %s is a %s, expected a %s as the tensor before it", op_, argument, type_name(kind.type).c_str(),
           type_name(family_).c_str());
+  }
+}
+
+void Operands::check_not_dual() const {
+  for (size_t k = first_; k < end_; ++k) {
+    if (kinds_[k].is_torch) oprt_python::check_not_dual(op_, arguments_[k], tensors_[k]);
+  }
+}
+
+void Operands::check_unchanged() const {
+  for (size_t k = first_; k < end_; ++k) {
+    oprt_python::check_unchanged(op_, arguments_[k], tensors_[k], kinds_[k], views_[k],
+                                 "while the arguments of this call were read");
   }
 }
 

@@ -41,6 +41,15 @@ Lease read_tensor(const char* op, const char* argument, nb::handle tensor, const
 // Raises RuntimeError for a torch tensor that requires grad while grad mode is on.
 void check_gradient(const char* op, const char* argument, nb::handle tensor);
 
+// Whether torch differentiates forward now. If so, check_not_dual raises RuntimeError for a torch tensor that has a tangent.
+bool in_dual_level();
+void check_not_dual(const char* op, const char* argument, nb::handle tensor);
+
+// Raises RuntimeError where `tensor` no longer has the memory, shape, strides and dtype that were read into `view`; `when` ends the
+// text. A tensor without an exchange table is held by its lease, and not looked at.
+void check_unchanged(const char* op, const char* argument, nb::handle tensor, const Kind& kind, const oprt_tensor_view_t& view,
+                     const char* when);
+
 // out first, then the inputs.
 class Operands {
  public:
@@ -48,6 +57,12 @@ class Operands {
 
   // Tensors have to be read in the order of `k`. Raises as read_tensor does, and ValueError for a tensor of another family.
   void read(int k, const char* argument, nb::handle tensor, Access access);
+
+  // The checks of these names above, for all that were read.
+  void check_not_dual() const;
+  void check_unchanged() const;
+  // Whether reading one may have run Python code: a subclass has a say in what its methods do.
+  bool has_subclass() const { return has_subclass_; }
 
   const char* op() const { return op_; }
   const Kind& kind(int k) const { return kinds_[static_cast<size_t>(k)]; }
@@ -59,6 +74,11 @@ class Operands {
  private:
   const char* op_;
   PyTypeObject* family_ = nullptr;
+  bool has_subclass_ = false;
+  size_t first_ = kMaxOperands;  // of those that were read
+  size_t end_ = 0;
+  std::array<nb::handle, kMaxOperands> tensors_;
+  std::array<const char*, kMaxOperands> arguments_;
   std::array<Kind, kMaxOperands> kinds_;
   std::array<Lease, kMaxOperands> leases_;
   std::array<oprt_tensor_view_t, kMaxOperands> views_;

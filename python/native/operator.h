@@ -105,7 +105,7 @@ struct Adapter<Op, std::index_sequence<I...>> {
     }(std::make_index_sequence<kNumOptions>());
   }
 
-  static constexpr Signature kSignature = {&kOperator, parse, infer};
+  static constexpr Signature kSignature = {&kOperator, parse, infer, kNumAttributes, kNumOptions};
 
   // A function of `N` handles that hands them over as an array.
   template <auto call, size_t... N>

@@ -9,17 +9,12 @@
 namespace oprt_python {
 namespace {
 
+constexpr const char* kSincePrepared = "after it was prepared, prepare it again";
+
 std::string list_text(const int64_t* values, int count) {
   std::string text = "(";
   for (int i = 0; i < count; ++i) text += (i > 0 ? ", " : "") + std::to_string(values[i]);
   return text + (count == 1 ? ",)" : ")");
-}
-
-bool same_strides(const oprt_tensor_view_t& a, const oprt_tensor_view_t& b) {
-  for (int d = 0; d < a.ndim; ++d) {
-    if (a.shape[d] > 1 && a.strides[d] != b.strides[d]) return false;
-  }
-  return true;
 }
 
 // Raises ValueError unless `given` is what was `prepared`, up to its memory.
@@ -81,15 +76,16 @@ Prepared::State::~State() {
 void Prepared::State::allocate_workspace() {
   if (descriptor->workspace_size() == 0) return;
   Allocated allocated =
-      allocate_workspace_tensor(op->name, kind, tensors[1], views[0].device, descriptor->workspace_size(), &workspace_data);
+      allocate_workspace_tensor(op->name, kind, tensors[1], views[0].device, descriptor->workspace_size(), workspace_view);
   workspace = std::move(allocated.tensor);
   workspace_lease = std::move(allocated.lease);
+  workspace_kind = kind;
 }
 
 void Prepared::State::use_workspace(nb::handle given) {
-  oprt_tensor_view_t view;
-  const Kind given_kind = kind_of(Py_TYPE(given.ptr()));
-  workspace_lease = read_tensor(op->name, "workspace", given, given_kind, Access::kWrite, view);
+  oprt_tensor_view_t& view = workspace_view;
+  workspace_kind = kind_of(Py_TYPE(given.ptr()));
+  workspace_lease = read_tensor(op->name, "workspace", given, workspace_kind, Access::kWrite, view);
   const oprt_device_t device = views[0].device;
   if (view.device.type != device.type || view.device.id != device.id) {
     raise(PyExc_ValueError, "%s: workspace is on device (%d, %d), out is on (%d, %d)", op->name, view.device.type, view.device.id,
@@ -99,8 +95,7 @@ void Prepared::State::use_workspace(nb::handle given) {
     raise(PyExc_ValueError, "%s: workspace has strides %s, expected a contiguous tensor", op->name,
           list_text(view.strides, view.ndim).c_str());
   }
-  size_t bytes = oprt_dtype_size(view.dtype);
-  for (int d = 0; d < view.ndim; ++d) bytes *= static_cast<size_t>(view.shape[d]);
+  const size_t bytes = size_in_bytes(view);
   const size_t needed = descriptor->workspace_size();
   if (bytes < needed) {
     raise(PyExc_RuntimeError, "%s: workspace_size is %zu bytes, expected at least %zu", op->name, bytes, needed);
@@ -110,32 +105,28 @@ void Prepared::State::use_workspace(nb::handle given) {
           OPRT_WORKSPACE_ALIGNMENT);
   }
   workspace = nb::borrow(given);
-  workspace_data = view.data;
-  if (given_kind.is_numpy) workspace_lease = Lease();
+  if (workspace_kind.is_numpy) workspace_lease = Lease();
 }
 
 void Prepared::State::check_tensors() const {
-  if (kind.exchange == nullptr || kind.exchange->borrow_from_object == nullptr) return;
+  const bool is_dual_level = kind.is_torch && in_dual_level();
   for (int k = 0; k <= op->num_inputs; ++k) {
     const auto i = static_cast<size_t>(k);
     const char* name = k == 0 ? "out" : op->input_names[k - 1];
-    oprt_dltensor_t now;
-    if (kind.exchange->borrow_from_object(tensors[i].ptr(), &now) != 0) throw nb::python_error();
-    const auto address = reinterpret_cast<uintptr_t>(now.data) + now.byte_offset;
-    const bool same_layout = now.ndim == views[i].ndim && std::equal(now.shape, now.shape + now.ndim, views[i].shape) &&
-                             (now.strides == nullptr || std::equal(now.strides, now.strides + now.ndim, views[i].strides));
-    if (address != reinterpret_cast<uintptr_t>(views[i].data) || !same_layout) [[unlikely]] {
-      raise(PyExc_RuntimeError, "%s: %s was given other memory or another shape after it was prepared, prepare it again", op->name,
-            name);
-    }
-    if (kind.is_torch && k > 0) check_gradient(op->name, name, tensors[i]);
+    check_unchanged(op->name, name, tensors[i], kind, views[i], kSincePrepared);
+    if (!kind.is_torch) continue;
+    check_gradient(op->name, name, tensors[i]);
+    if (is_dual_level) check_not_dual(op->name, name, tensors[i]);
   }
 }
 
 void Prepared::State::execute(const oprt_tensor_view_t* operands) const {
   const size_t bytes = descriptor->workspace_size();
-  if (bytes > 0 && !workspace_captured) workspace_captured = is_capturing(operands[0].device);
-  descriptor->execute(operands, workspace_data, bytes, current_stream(kind, operands[0].device));
+  if (bytes > 0) {
+    check_unchanged(op->name, "workspace", workspace, workspace_kind, workspace_view, kSincePrepared);
+    if (!workspace_captured) workspace_captured = is_capturing(operands[0].device);
+  }
+  descriptor->execute(operands, aligned(workspace_view.data), bytes, current_stream(kind, operands[0].device));
 }
 
 Prepared::Prepared(const Signature& signature, const nb::handle* tensors, const nb::handle* attributes, nb::handle backend,
@@ -176,6 +167,7 @@ void Prepared::run_inputs(const nb::args& tensors) const {
   for (size_t k = 0; k < expected; ++k) {
     check_description(op_, k == 0 ? "out" : op.input_names[k - 1], operands.views()[k], state->views[k]);
   }
+  if (operands.has_subclass()) operands.check_unchanged();
   state->execute(operands.views());
 }
 
@@ -196,7 +188,10 @@ void Prepared::bind(nb::module_& module) {
       module, "Prepared", nb::type_slots(slots),
       "A call checked once, to be run any number of times, by one thread at a time. Made by prepare_<op>(); keeps its "
       "tensors alive.")
-      .def("run", &Prepared::run, "Computes, on the stream that is current now. Raises RuntimeError after destroy().")
+      .def("run", &Prepared::run,
+           "Computes, on the stream that is current now.\n\n"
+           "Raises RuntimeError after destroy(), and for a torch tensor that was given other memory or another shape since. A "
+           "NumPy array is used as it was prepared: like a view, whatever its flags and shape became since.")
       .def("run_inputs", &Prepared::run_inputs, nb::arg("tensors"),
            "run_inputs(out, *inputs): the same on other tensors of the same dtypes, device, shapes and strides.\n\n"
            "Raises ValueError for tensors that differ from the prepared ones in one of these.")

@@ -37,7 +37,7 @@ class Prepared {
     void allocate_workspace();
     void use_workspace(nb::handle given);
     void execute(const oprt_tensor_view_t* views) const;
-    // Raises RuntimeError where a tensor was given other memory or another shape since, or an input requires grad by now.
+    // Raises RuntimeError where a tensor was given other memory or another shape since, or has a derivative by now.
     void check_tensors() const;
 
     const Operator* op;
@@ -48,7 +48,8 @@ class Prepared {
     std::array<oprt_tensor_view_t, kMaxOperands> views;
     nb::object workspace;
     Lease workspace_lease;
-    void* workspace_data = nullptr;
+    Kind workspace_kind{};
+    oprt_tensor_view_t workspace_view{};
     mutable bool workspace_captured = false;
   };
 

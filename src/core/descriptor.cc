@@ -33,14 +33,22 @@ void check_pointer(const oprt_descriptor& desc, size_t k, const void* data) {
              "%s is %p, expected an address aligned to %zu bytes", name, data, alignment);
 }
 
-void check_overlap(const oprt_descriptor& desc, const void* out, size_t k, const void* in) {
-  const ByteSpan& a = desc.spans[0];
-  const ByteSpan& b = desc.spans[k];
+// Whether two spans, each relative to its pointer, share an address.
+bool spans_meet(const ByteSpan& a, const void* a_data, const ByteSpan& b, const void* b_data) {
   __extension__ typedef __int128 Address;  // a span may reach further than an address does
-  const auto out_address = static_cast<Address>(reinterpret_cast<uintptr_t>(out));
-  const auto in_address = static_cast<Address>(reinterpret_cast<uintptr_t>(in));
-  if (a.low == a.high || b.low == b.high) return;
-  if (out_address + a.high <= in_address + b.low || in_address + b.high <= out_address + a.low) return;
+  const auto a_address = static_cast<Address>(reinterpret_cast<uintptr_t>(a_data));
+  const auto b_address = static_cast<Address>(reinterpret_cast<uintptr_t>(b_data));
+  if (a.low == a.high || b.low == b.high) return false;
+  return a_address + a.low < b_address + b.high && b_address + b.low < a_address + a.high;
+}
+
+void check_workspace(const oprt_descriptor& desc, const void* workspace, size_t needed, size_t k, const void* data) {
+  OPRT_CHECK(!spans_meet({0, static_cast<int64_t>(needed)}, workspace, desc.spans[k], data), "workspace", OPRT_ERR_INVALID_ARGUMENT,
+             "workspace overlaps %s, expected memory of its own", desc.names[k]);
+}
+
+void check_overlap(const oprt_descriptor& desc, const void* out, size_t k, const void* in) {
+  if (!spans_meet(desc.spans[0], out, desc.spans[k], in)) return;
   const char* name = desc.names[k];
   if (out == in && desc.same_as_out[k]) {
     OPRT_CHECK(desc.in_place == InPlace::kYes, "out", OPRT_ERR_INVALID_ARGUMENT, "out is %s, expected memory of its own", name);
@@ -114,8 +122,10 @@ oprt_status_t execute(const char* op, const oprt_descriptor_t* desc, void* works
     }
     desc->backend->check_stream(stream);
     check_pointer(*desc, 0, out);
+    check_workspace(*desc, workspace, needed, 0, out);
     for (size_t k = 0; k < in.size(); ++k) {
       check_pointer(*desc, k + 1, in[k]);
+      check_workspace(*desc, workspace, needed, k + 1, in[k]);
       check_overlap(*desc, out, k + 1, in[k]);
     }
     const DeviceScope scope(*desc->backend, desc->device.id);

@@ -3,37 +3,22 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "core/dlpack_types.h"
 #include "core/error.h"
 #include "core/tensor.h"
 
 namespace oprt {
 namespace {
 
-// DLPack's type codes.
-enum : uint8_t { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLBfloat = 4, kDLComplex = 5, kDLBool = 6 };
-// Its device codes that are not ours.
+// DLPack's device codes that are not ours.
 enum : int32_t { kDLCUDAHost = 3, kDLCUDAManaged = 13 };
-
-struct DTypeCode {
-  uint8_t code;
-  uint8_t bits;
-  oprt_dtype_t dtype;
-};
-
-constexpr DTypeCode kCodes[] = {
-    {kDLBool, 8, OPRT_DTYPE_BOOL},           {kDLInt, 8, OPRT_DTYPE_INT8},           {kDLInt, 16, OPRT_DTYPE_INT16},
-    {kDLInt, 32, OPRT_DTYPE_INT32},          {kDLInt, 64, OPRT_DTYPE_INT64},         {kDLUInt, 8, OPRT_DTYPE_UINT8},
-    {kDLUInt, 16, OPRT_DTYPE_UINT16},        {kDLUInt, 32, OPRT_DTYPE_UINT32},       {kDLUInt, 64, OPRT_DTYPE_UINT64},
-    {kDLFloat, 16, OPRT_DTYPE_FLOAT16},      {kDLBfloat, 16, OPRT_DTYPE_BFLOAT16},   {kDLFloat, 32, OPRT_DTYPE_FLOAT32},
-    {kDLFloat, 64, OPRT_DTYPE_FLOAT64},      {kDLComplex, 32, OPRT_DTYPE_COMPLEX32}, {kDLComplex, 64, OPRT_DTYPE_COMPLEX64},
-    {kDLComplex, 128, OPRT_DTYPE_COMPLEX128}};
 
 oprt_dtype_t dtype_of(const oprt_dltensor_t& tensor) {
   OPRT_CHECK(tensor.dtype.lanes == 1, "dltensor", OPRT_ERR_UNSUPPORTED, "dltensor has a dtype of %d lanes, expected 1",
              tensor.dtype.lanes);
-  for (const DTypeCode& code : kCodes) {
-    if (code.code == tensor.dtype.code && code.bits == tensor.dtype.bits) return code.dtype;
-  }
+  const DlpackType type{tensor.dtype.code, tensor.dtype.bits};
+  const auto* const found = std::find(kDlpackTypes.begin(), kDlpackTypes.end(), type);
+  if (found != kDlpackTypes.end()) return static_cast<oprt_dtype_t>(found - kDlpackTypes.begin());
   throw Error(OPRT_ERR_UNSUPPORTED, "dltensor",
               "dltensor has DLPack type code %d of %d bits, expected a bool, integer, float or complex type of OPRT_DTYPE_*",
               tensor.dtype.code, tensor.dtype.bits);

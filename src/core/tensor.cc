@@ -78,6 +78,8 @@ void check_view(const char* name, const oprt_tensor_view_t* view) {
   OPRT_CHECK(view->device.type == OPRT_DEVICE_CPU || view->device.type == OPRT_DEVICE_CUDA, name, OPRT_ERR_UNSUPPORTED,
              "%s is on a device of type %d, expected %d (cpu) or %d (cuda)", name, view->device.type, OPRT_DEVICE_CPU,
              OPRT_DEVICE_CUDA);
+  OPRT_CHECK(view->device.type != OPRT_DEVICE_CPU || view->device.id == 0, name, OPRT_ERR_INVALID_ARGUMENT,
+             "%s is on cpu device %d, expected 0", name, view->device.id);
   OPRT_CHECK(num_elements(*view) == 0 || span_fits(*view), name, OPRT_ERR_INVALID_ARGUMENT,
              "%s has shape %s and strides %s, which reach further than 2^63 - 1 bytes", name, shape_text(*view).c_str(),
              shape_text(view->strides, view->ndim).c_str());

@@ -12,7 +12,8 @@ enum class DTypeKind { kBool, kInteger, kFloat, kComplex };
 DTypeKind dtype_kind(oprt_dtype_t dtype);
 
 // Throws INVALID_ARGUMENT unless `view` is well formed: not NULL, a known dtype, ndim 0..8, sizes >= 0, element count and
-// address span (in bytes) inside int64. UNSUPPORTED for a device that is neither cpu nor cuda. `name` is the argument's.
+// address span (in bytes) inside int64, id 0 on the cpu. UNSUPPORTED for a device that is neither cpu nor cuda. `name` is the
+// argument's.
 void check_view(const char* name, const oprt_tensor_view_t* view);
 
 // A row-major contiguous view. Throws INVALID_ARGUMENT on argument `name` for what check_view refuses in a dtype and a shape, and

@@ -63,6 +63,10 @@ static void malformed_views_are_invalid(void) {
   bad = good;
   bad.device.type = 7;
   CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_UNSUPPORTED, "in", "7");
+  bad = good;
+  bad.device.id = 3;
+  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &bad, &bad), OPRT_ERR_INVALID_ARGUMENT, "out",
+              "copy: out is on cpu device 3, expected 0");
 }
 
 static void shapes_that_do_not_fit_are_invalid(void) {

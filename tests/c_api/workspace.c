@@ -47,6 +47,26 @@ static void a_workspace_that_does_not_do_is_refused(void) {
   CHECK_STATUS(oprt_destroy_reduce_sum_descriptor(desc), OPRT_OK);
 }
 
+/* The workspace holds the operand, the operand holds the workspace, or only the last byte that is needed is shared. */
+static void a_workspace_that_overlaps_an_operand_is_refused(void) {
+  size_t size = 0;
+  float out = 7;
+  oprt_descriptor_t* desc = prepare(&size);
+  char* memory = allocate(size + sizeof in + OPRT_WORKSPACE_ALIGNMENT, 0);
+  float* const last = (float*)(memory + size - sizeof(float));
+  CHECK_ERROR(oprt_execute_reduce_sum(desc, memory, size, last, in, NULL), OPRT_ERR_INVALID_ARGUMENT, "workspace",
+              "reduce_sum: workspace overlaps out, expected memory of its own");
+  CHECK_ERROR(oprt_execute_reduce_sum(desc, memory + OPRT_WORKSPACE_ALIGNMENT, size, &out, memory, NULL), OPRT_ERR_INVALID_ARGUMENT,
+              "workspace", "reduce_sum: workspace overlaps in, expected memory of its own");
+  CHECK_ERROR(oprt_execute_reduce_sum(desc, memory, size, &out, last, NULL), OPRT_ERR_INVALID_ARGUMENT, "workspace",
+              "workspace overlaps in");
+  CHECK(out == 7 && *last == 0);
+  CHECK_STATUS(oprt_execute_reduce_sum(desc, memory, size + sizeof in, &out, memory + size, NULL), OPRT_OK);
+  CHECK(out == 0);
+  free(memory);
+  CHECK_STATUS(oprt_destroy_reduce_sum_descriptor(desc), OPRT_OK);
+}
+
 static void contents_are_arbitrary_and_the_bits_repeat(void) {
   const int fills[] = {0x00, 0xff, 0x7f, 0x41};
   size_t size = 0;
@@ -147,6 +167,7 @@ static void threads_share_a_descriptor_with_a_workspace_each(void) {
 int main(void) {
   for (int i = 0; i < kSize; ++i) in[i] = (float)(i % 256);
   a_workspace_that_does_not_do_is_refused();
+  a_workspace_that_overlaps_an_operand_is_refused();
   contents_are_arbitrary_and_the_bits_repeat();
   bytes_past_the_size_are_left_alone();
   a_split_sum_is_right();

@@ -19,7 +19,7 @@ constexpr Docs kDocs = {
 x is float32 or float64, has 0 to 8 dimensions and any strides; the result has its shape, dtype, device and kind.
 
 Raises TypeError if x is no tensor, ValueError if it cannot be read (conjugated, sparse, ...), NotImplementedError for another
-dtype, RuntimeError if x requires grad while grad mode is on or the backend is not available.
+dtype, RuntimeError if x requires grad while grad mode is on or is dual, or the backend is not available.
 
 >>> import numpy as np
 >>> from operator_runtime import negate
