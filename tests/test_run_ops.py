@@ -16,7 +16,7 @@ import pytest
 
 from operator_runtime_testing.case import Case, Tensor
 from operator_runtime_testing.check import Runtime
-from operator_runtime_testing.runner import run_case
+from operator_runtime_testing.runner import Run, run_case
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -140,3 +140,15 @@ def test_a_refusal_counts_only_where_it_is_listed(refuse: bool, refusals: dict[s
     name = next(name for name in map("group/{}".format, range(100)) if Case("copy", name, {}, Tensor("int8", ())).seed(0) % 10 == 4)
     case = Case("copy", name, {"x": Tensor("float32", (5,), kind="numpy")}, reference=lambda x: x, bits=True)
     assert run_case(case, _copying(refuse), refusals, 0).verdict == verdict
+
+
+@pytest.mark.parametrize(("before", "after", "is_said"), [(99.0, 0.0, True), (0.0, 99.0, True), (0.0, 0.0, False)])
+def test_a_load_beyond_the_processor_is_said_below_the_table(
+    before: float, after: float, is_said: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loads = iter([before, after])
+    monkeypatch.setattr(os, "getloadavg", lambda: (next(loads), 0.0, 0.0))
+    options = SimpleNamespace(seed=0, fail_fast=False)
+    Run(ROOT, options, _copying(False)).bench([])  # type: ignore[arg-type]
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert ("99.0 processes compete for" in last) == is_said
