@@ -70,3 +70,13 @@ def test_a_c_program_links_a_new_operator(tree: Path) -> None:
     linked = (tree / "build/generated/link_all_symbols.c").read_text()
     assert "oprt_execute_negate" in linked
     assert "oprt_execute_softmax" not in linked
+
+
+@pytest.mark.parametrize("name", ["switch", "lambda", "Negate", "negate-2", "2d_sum", "copy_", "a b"])
+def test_a_folder_that_cannot_name_an_operator_is_refused_when_configured(name: str, tmp_path: Path) -> None:
+    copy = tree_copy.copy_tree(tmp_path / "tree")
+    shutil.copytree(copy / "ops/copy", copy / "ops" / name)
+    done = tree_copy.run(["cmake", "-B", "build", "-DCAMP_ENABLE_NVIDIA=OFF", "-DCAMP_BUILD_PYTHON=OFF"], copy)
+    assert done.returncode != 0
+    assert done.stdout.count("CMake Error") == 1
+    assert f"ops/{name}: the name of an operator is lower-case letters" in done.stdout
