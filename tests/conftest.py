@@ -11,8 +11,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 
-from operator_runtime_testing.check import Runtime  # noqa: E402
-from operator_runtime_testing.runner import UNAVAILABLE, USAGE, UsageError, import_runtime, resolve_backend  # noqa: E402
+from packages import needed  # noqa: E402
+
+with needed("pytest"):
+    from operator_runtime_testing.check import Runtime
+    from operator_runtime_testing.runner import UNAVAILABLE, USAGE, UsageError, import_runtime, resolve_backend
 
 _outcomes: set[str] = set()
 _unavailable = pytest.StashKey[str]()

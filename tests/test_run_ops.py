@@ -96,7 +96,24 @@ def test_wrong_usage_is_2_and_says_what_is_wrong(arguments: tuple[str, ...]) -> 
 def test_a_missing_build_is_2(tmp_path: Path) -> None:
     done = run_ops("--op", "copy", "--backend", "cpu", CAMP_BUILD_DIR=str(tmp_path))
     assert done.returncode == 2, done.stdout + done.stderr
-    assert "operator_runtime" in done.stderr
+    (line,) = done.stderr.splitlines()
+    assert f"{ROOT}/scripts/run.sh" in line
+    assert f"cmake --build {tmp_path}" in line
+
+
+@pytest.mark.parametrize(
+    "command",
+    [*(f"tests/run_ops.py --op copy --backend cpu:{name}" for name in ("numpy", "rich", "torch")), "-m pytest tests:numpy"],
+)
+def test_a_missing_package_is_2_and_one_line_says_what_to_install(command: str, tmp_path: Path) -> None:
+    command, package = command.split(":")
+    (tmp_path / f"{package}.py").write_text(f"raise ModuleNotFoundError('gone', name='{package}')\n")
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, *command.split()], capture_output=True, text=True, check=False, cwd=ROOT, env=env)
+    assert done.returncode == 2, done.stdout + done.stderr
+    (line,) = done.stderr.splitlines()
+    assert f": {package} is not installed for {sys.executable}. {ROOT}/scripts/run.sh sets up " in line
+    assert line.endswith(f"pip install -r {ROOT}/requirements.txt")
 
 
 def test_a_backend_that_is_not_here_is_77_with_the_reason(missing_backend: str) -> None:
