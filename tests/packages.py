@@ -20,9 +20,7 @@ def needed(program: str) -> Iterator[None]:
         requirements = re.findall(r"^([\w-]+)", (ROOT / "requirements.txt").read_text(), flags=re.MULTILINE)
         if error.name not in requirements:
             raise
-        message = (
-            f"{program}: {error.name} is not installed for {sys.executable}. {ROOT}/scripts/run.sh sets up {ROOT}/.venv with it; \
-or, in a virtual environment: pip install -r {ROOT}/requirements.txt"
-        )
-        print(message, file=sys.stderr)
+        missing = f"{program}: {error.name} is not installed for {sys.executable}"
+        script = f"{ROOT}/scripts/run.sh sets up {ROOT}/.venv with it"
+        print(f"{missing}. {script}; or, in a virtual environment: pip install -r {ROOT}/requirements.txt", file=sys.stderr)
         sys.exit(2)
