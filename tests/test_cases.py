@@ -30,6 +30,6 @@ def refusals(runtime: Runtime) -> Refusals:
 def test_case(case: Case, runtime: Runtime, refusals: Refusals, seed: int, root: Path) -> None:
     result = run_case(case, runtime, refusals, seed)
     if result.verdict in ("skipped", "refused"):
-        pytest.skip(result.text)
+        pytest.skip(f"backend: {result.text}")
     line = replay_line(root, case, runtime.backend, "test", seed)
     assert result.verdict == "passed", f"{result.text}\n{line}"

@@ -23,7 +23,7 @@ COLUMNS = 8
 def sparse(runtime: Runtime) -> Callable[[str], Any]:
     """Makes (2, 8) arrays whose rows lie 2^31 + 8 elements apart."""
     if runtime.device != "cpu":
-        pytest.skip("reserves host memory")
+        pytest.skip("backend: reserves host memory")
 
     def make(dtype: str) -> Any:
         itemsize = np.dtype(dtype).itemsize
@@ -72,5 +72,5 @@ def test_softmax(sparse: Callable[[str], Any], runtime: Runtime) -> None:
 def test_a_sum_counts_past_2_31_elements(runtime: Runtime, n: int) -> None:
     """One byte, repeated by a stride of 0. The kind of NVIDIA/cub #592."""
     if runtime.device != "cpu":
-        pytest.skip("on a GPU tests/cuda/stress.cc does it with real memory")
+        pytest.skip("backend: on a GPU tests/cuda/stress.cc does it with real memory")
     assert int(runtime.module.reduce_sum(np.broadcast_to(np.int8(1), (n,)))) == n

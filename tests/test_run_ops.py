@@ -31,7 +31,7 @@ def missing_backend() -> str:
     available: dict[str, str] = importlib.import_module("operator_runtime.backend").available_backends()
     missing = [name for name in ("metax", "nvidia", "tilelang") if available.get(name, "not in this build")]
     if not missing:
-        pytest.skip("every backend is available here")
+        pytest.skip("backend: every one is available here")
     return missing[0]
 
 
