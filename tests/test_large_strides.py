@@ -37,7 +37,7 @@ def sparse(runtime: Runtime) -> Callable[[str], Any]:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float16", "float64"])
-def test_copy_in_and_out(sparse: Callable[[str], Any], runtime: Runtime, dtype: str) -> None:
+def test_copy_reads_and_writes_rows_2_31_elements_apart(sparse: Callable[[str], Any], runtime: Runtime, dtype: str) -> None:
     x, out = sparse(dtype), sparse(dtype)
     np.testing.assert_array_equal(runtime.module.copy(x), x)
     out[...] = 0
@@ -46,20 +46,20 @@ def test_copy_in_and_out(sparse: Callable[[str], Any], runtime: Runtime, dtype: 
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
-def test_vector_add(sparse: Callable[[str], Any], runtime: Runtime, dtype: str) -> None:
+def test_vector_add_takes_rows_2_31_elements_apart(sparse: Callable[[str], Any], runtime: Runtime, dtype: str) -> None:
     x, out = sparse(dtype), sparse(dtype)
     runtime.module.vector_add_(out, x, x[:1])
     np.testing.assert_array_equal(out, x + x[:1])
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
-def test_reduce_sum(sparse: Callable[[str], Any], runtime: Runtime, dtype: str) -> None:
+def test_reduce_sum_takes_rows_2_31_elements_apart(sparse: Callable[[str], Any], runtime: Runtime, dtype: str) -> None:
     x = sparse(dtype)
     for dim in (0, 1, None):
         np.testing.assert_array_equal(runtime.module.reduce_sum(x, dim), x.astype(np.int64).sum(axis=dim))
 
 
-def test_softmax(sparse: Callable[[str], Any], runtime: Runtime) -> None:
+def test_softmax_takes_rows_2_31_elements_apart(sparse: Callable[[str], Any], runtime: Runtime) -> None:
     x, out = sparse("float32"), sparse("float32")
     for dim in (0, 1):
         runtime.module.softmax_(out, x, dim)
