@@ -14,7 +14,7 @@ execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
 if(failed)
   message(FATAL_ERROR
     "${Python_EXECUTABLE} has no nanobind. Install it in a virtual environment, or build without Python:\n"
-    "  python3 -m venv .venv && . .venv/bin/activate && pip install -r requirements.txt\n"
+    "  python3 -m venv ~/oprt_venv && . ~/oprt_venv/bin/activate && pip install -r requirements.txt\n"
     "  cmake .. -DCAMP_BUILD_PYTHON=OFF")
 endif()
 find_package(nanobind CONFIG REQUIRED)

@@ -48,9 +48,9 @@ say_download() {
   if [[ $1 != requirements.txt ]]; then
     echo "Downloading about 70 MB into .venv ($1)"
   elif is_cpu_index; then
-    echo "Downloading about 0.3 GB into .venv, where it takes 1.3 GB ($1; torch for the CPU from $OPRT_TORCH_INDEX_URL)"
+    echo "Downloading about 0.3 GB into .venv, where it takes 1.2 GB ($1; torch for the CPU from $OPRT_TORCH_INDEX_URL)"
   else
-    echo "Downloading up to 3 GB into .venv, where it takes up to 6 GB ($1; a CPU build of torch is 0.2 GB, see" \
+    echo "Downloading several GB into .venv, which has to have 9 GB free ($1; a CPU build of torch is 0.2 GB, see" \
       "OPRT_TORCH_INDEX_URL in README.md)"
   fi
 }

@@ -109,7 +109,7 @@ def test_ninja_is_used_where_there_is_no_make(tmp_path: Path) -> None:
     ("option", "lacks", "line"),
     [
         ("-DPython_INCLUDE_DIR=/nonexistent", "headers", "apt-get install python3."),
-        ("", "nanobind", "python3 -m venv .venv && . .venv/bin/activate && pip install -r requirements.txt"),
+        ("", "nanobind", ". ~/oprt_venv/bin/activate && pip install -r requirements.txt"),
     ],
     ids=["headers", "nanobind"],
 )
