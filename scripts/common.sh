@@ -50,8 +50,7 @@ say_download() {
   elif is_cpu_index; then
     echo "Downloading about 0.3 GB into .venv, where it takes 1.2 GB ($1; torch for the CPU from $OPRT_TORCH_INDEX_URL)"
   else
-    echo "Downloading several GB into .venv, which has to have 9 GB free ($1; a CPU build of torch is 0.2 GB, see" \
-      "OPRT_TORCH_INDEX_URL in README.md)"
+    echo "Downloading several GB into .venv ($1; a CPU build of torch is 0.2 GB, see OPRT_TORCH_INDEX_URL in README.md)"
   fi
 }
 
