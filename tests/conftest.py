@@ -20,6 +20,9 @@ import tree_copy  # noqa: E402
 from packages import needed  # noqa: E402
 
 with needed("pytest"):
+    import hypothesis  # noqa: F401
+    import torch  # noqa: F401
+
     from operator_runtime_testing.check import Runtime
     from operator_runtime_testing.runner import UNAVAILABLE, USAGE, UsageError, import_runtime, resolve_backend
 
