@@ -28,7 +28,20 @@ set(bind_declarations "")
 set(bind_calls "")
 set(public_headers "")
 
+# A name becomes a C++ namespace, part of C functions, and a Python function beside <op>_ and prepare_<op>.
+set(oprt_keywords
+  alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class co_await co_return
+  co_yield compl concept const const_cast consteval constexpr constinit continue decltype default delete do double dynamic_cast else
+  enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr
+  operator or or_eq private protected public register reinterpret_cast requires restrict return short signed sizeof static
+  static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename union unsigned using
+  virtual void volatile wchar_t while xor xor_eq
+  as assert async await def del elif except finally from global import in is lambda nonlocal pass raise with yield)
 foreach(op IN LISTS oprt_operators)
+  if(NOT op MATCHES "^[a-z][a-z0-9]*(_[a-z0-9]+)*$" OR op IN_LIST oprt_keywords)
+    message(FATAL_ERROR "ops/${op}: the name of an operator is lower-case letters, digits and single underscores, and no keyword of C++ "
+      "or Python")
+  endif()
   foreach(file ops/${op}/${op}.cc include/operator_runtime/ops/${op}.h)
     if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${file})
       message(FATAL_ERROR "ops/${op} is an operator, but ${file} is missing (docs/add-an-operator.md)")

@@ -1,12 +1,20 @@
 # The Python module <build>/python/_native.*.so, and a stamp of the headers and bindings that it was built from.
 set(Python_FIND_UNVERSIONED_NAMES FIRST)  # the `python` of an active virtual environment
-find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+find_package(Python 3.10 COMPONENTS Interpreter Development.Module)
+if(NOT Python_Interpreter_FOUND)
+  message(FATAL_ERROR "There is no Python 3.10 or newer here. Install it, or build without Python:\n  cmake .. -DCAMP_BUILD_PYTHON=OFF")
+elseif(NOT Python_Development.Module_FOUND)
+  message(FATAL_ERROR
+    "${Python_EXECUTABLE} has no headers. Install them, or build without Python:\n"
+    "  apt-get install python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}-dev (Debian, Ubuntu); dnf install python3-devel (Fedora)\n"
+    "  cmake .. -DCAMP_BUILD_PYTHON=OFF")
+endif()
 execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
   OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(failed)
   message(FATAL_ERROR
-    "${Python_EXECUTABLE} has no nanobind. Install it, or build without Python:\n"
-    "  ${Python_EXECUTABLE} -m pip install -r requirements.txt\n"
+    "${Python_EXECUTABLE} has no nanobind. Install it in a virtual environment, or build without Python:\n"
+    "  python3 -m venv ~/oprt_venv && . ~/oprt_venv/bin/activate && pip install -r requirements.txt\n"
     "  cmake .. -DCAMP_BUILD_PYTHON=OFF")
 endif()
 find_package(nanobind CONFIG REQUIRED)

@@ -3,7 +3,8 @@
 #
 #   OPRT_PYTHON=python3        use this interpreter and install nothing
 #   OPRT_TORCH_INDEX_URL=URL   hand this package index to pip, for another build of torch
-#   OPRT_REQUIRE_ALL=1         what would be skipped for want of a tool is a failure, warnings of the compiler too
+#   OPRT_REQUIRE_ALL=1         what would be skipped for want of a tool is a failure
+#   OPRT_WARNINGS_AS_ERRORS=1  a warning of the compiler is a failure
 #   CAMP_BUILD_DIR=build       the build folder
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -12,7 +13,7 @@ build_dir=${CAMP_BUILD_DIR:-build}
 require_all=${OPRT_REQUIRE_ALL:-0}
 # Users have compilers newer than ours: a warning that ours does not know must not end their first try.
 warnings_are_errors=OFF
-[[ $require_all != 1 ]] || warnings_are_errors=ON
+[[ ${OPRT_WARNINGS_AS_ERRORS:-} != 1 ]] || warnings_are_errors=ON
 jobs=$(nproc)
 
 mkdir -p "$build_dir/tmp"
@@ -21,99 +22,7 @@ export TMPDIR
 export CUDA_CACHE_PATH=${TMPDIR%/tmp}/cuda_cache
 export PYTHONNOUSERSITE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 
-missing=()
-
-# stop_if_missing: one line per missing thing, then exit code 2.
-stop_if_missing() {
-  ((${#missing[@]} == 0)) && return
-  printf '%s\n' "${missing[@]}" >&2
-  exit 2
-}
-
-# install_line DEBIAN FEDORA
-install_line() { printf 'Debian, Ubuntu: apt-get install %s; Fedora: dnf install %s' "$1" "$2"; }
-
-# python_version INTERPRETER: "3.11", or nothing where it does not run.
-python_version() { "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || true; }
-
-# supported_python INTERPRETER
-supported_python() { [[ $(python_version "$1") =~ ^3\.1[0-4]$ ]]; }
-
-# Sets base_python, the interpreter that makes .venv or that OPRT_PYTHON names.
-find_python() {
-  local candidate
-  base_python=
-  for candidate in ${OPRT_PYTHON:-python3 python3.14 python3.13 python3.12 python3.11 python3.10}; do
-    if supported_python "$candidate"; then
-      base_python=$(command -v "$candidate")
-      return
-    fi
-  done
-  local tried=${OPRT_PYTHON:-python3} version
-  version=$(python_version "$tried")
-  missing+=("Python 3.10 to 3.14 is missing ($tried is ${version:-not there}). \
-$(install_line 'python3 python3-venv python3-dev' 'python3 python3-devel')")
-}
-
-check_python_headers() {
-  local version include
-  [[ -n $base_python ]] || return 0
-  version=$(python_version "$base_python")
-  include=$("$base_python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
-  [[ -f $include/Python.h ]] ||
-    missing+=("Python's headers are missing ($include/Python.h). $(install_line "python$version-dev" python3-devel)")
-}
-
-check_venv_module() {
-  [[ -n $base_python ]] || return 0
-  "$base_python" -c 'import ensurepip, venv' 2>/dev/null ||
-    missing+=("Python's venv module is missing. $(install_line "python$(python_version "$base_python")-venv" python3)")
-}
-
-# first_that_runs COMMAND...
-first_that_runs() {
-  local candidate
-  for candidate in "$@"; do
-    if [[ -n $candidate ]] && command -v "${candidate%% *}" >/dev/null; then
-      printf '%s' "$candidate"
-      return
-    fi
-  done
-}
-
-check_compilers() {
-  local cxx cc probe=$TMPDIR/probe
-  cc=$(first_that_runs "${CC:-}" cc gcc clang)
-  cxx=$(first_that_runs "${CXX:-}" c++ g++ clang++)
-  [[ -n $cc ]] || missing+=("A C compiler is missing. $(install_line gcc gcc)")
-  if [[ -z $cxx ]]; then
-    missing+=("A C++20 compiler is missing. $(install_line g++ gcc-c++)")
-    return
-  fi
-  printf '%s\n' '#include <bit>' '#include <span>' 'int main() {' '  const int two[2] = {1, 2};' \
-    '  return std::span<const int>(two).size() == 2 && std::bit_cast<unsigned>(0.0f) == 0 ? 0 : 1;' '}' >"$probe.cc"
-  $cxx -std=c++20 "$probe.cc" -o "$probe" >"$probe.log" 2>&1 ||
-    missing+=("$cxx does not compile C++20 (see ${probe#"$root"/}.log); g++ 11 or clang++ 14 is the oldest that does. \
-$(install_line g++ gcc-c++)")
-}
-
-# check_disk GIGABYTES WHAT
-check_disk() {
-  local free_kib
-  free_kib=$(df -Pk "$root" | awk 'NR == 2 {print $4}')
-  ((free_kib >= $1 * 1000 * 1000)) ||
-    missing+=("Disk space is missing: $2 needs $1 GB here, $((free_kib / 1000 / 1000)) GB are free. Free some, or see \
-OPRT_TORCH_INDEX_URL in README.md for a smaller build of torch.")
-}
-
-# What OPRT_PYTHON lacks, one line each.
-check_packages() {
-  local name
-  [[ -n $base_python ]] || return 0
-  while read -r name; do
-    missing+=("$name")
-  done < <("$base_python" scripts/missing_packages.py)
-}
+source scripts/missing.sh
 
 requirements_hash() { cat "$@" | sha256sum | cut -c1-16; }
 
@@ -139,10 +48,9 @@ say_download() {
   if [[ $1 != requirements.txt ]]; then
     echo "Downloading about 70 MB into .venv ($1)"
   elif is_cpu_index; then
-    echo "Downloading about 0.3 GB into .venv, where it takes 1.3 GB ($1; torch for the CPU from $OPRT_TORCH_INDEX_URL)"
+    echo "Downloading about 0.3 GB into .venv, where it takes 1.2 GB ($1; torch for the CPU from $OPRT_TORCH_INDEX_URL)"
   else
-    echo "Downloading up to 3 GB into .venv, where it takes up to 6 GB ($1; a CPU build of torch is 0.2 GB, see" \
-      "OPRT_TORCH_INDEX_URL in README.md)"
+    echo "Downloading several GB into .venv ($1; a CPU build of torch is 0.2 GB, see OPRT_TORCH_INDEX_URL in README.md)"
   fi
 }
 
@@ -181,11 +89,6 @@ set_up() {
   for file in "$@"; do pip_install "$file"; done
 }
 
-check_tools() {
-  check_python_headers
-  check_compilers
-}
-
 # In full, so that it reads the same after CUDACXX has been set to it.
 nvcc_path() { command -v "$(first_that_runs "${CUDACXX:-}" nvcc /usr/local/cuda/bin/nvcc)" || true; }
 
@@ -198,13 +101,14 @@ nvcc_works() {
 
 # What the build folder's configuration depends on besides CMake's own files.
 configuration_key() {
-  printf '%s\n' "$root" "$1" "$(python_version "$1")" "${CC:-} ${CXX:-}" "$(nvcc_path)" "$require_all" \
+  printf '%s\n' "$root" "$1" "$(python_version "$1")" "${CC:-} ${CXX:-}" "$(nvcc_path)" "$warnings_are_errors" \
     "$(requirements_hash requirements.txt)"
 }
 
-# is_configured INTERPRETER
+# is_configured INTERPRETER: by these scripts, and by nobody else since.
 is_configured() {
-  [[ -f $build_dir/build.ninja && -f $build_dir/.configured && $(<"$build_dir/.configured") == "$(configuration_key "$1")" ]]
+  local made=$build_dir/.configured
+  [[ -f $build_dir/build.ninja && -f $made && $(<"$made") == "$(configuration_key "$1")" && ! $build_dir/CMakeCache.txt -nt $made ]]
 }
 
 configure() {
@@ -235,6 +139,19 @@ build() {
   local target targets=()
   for target in "$@"; do targets+=(--target "$target"); done
   cmake --build "$build_dir" -j "$jobs" "${targets[@]}"
+}
+
+# build_quietly TARGET...: a terminal gets Ninja's status line, and anything else a line now and the log after a failure.
+build_quietly() {
+  if [[ -t 1 ]]; then
+    build "$@"
+    return
+  fi
+  echo "Building into $build_dir what has changed, minutes the first time (log: $build_dir/build.log)"
+  build "$@" >"$build_dir/build.log" 2>&1 || {
+    tail -n 60 "$build_dir/build.log" >&2
+    return 1
+  }
 }
 
 # skip NAME REASON: says so, and fails where nothing may be skipped.

@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 # has TOOL: or says that its stage is skipped.
 has() {
   command -v "$1" >/dev/null && return
-  skip "$1" "it is not installed ($python -m pip install -r requirements-dev.txt)" && exit 0
+  skip "$1" "it is not installed (requirements-dev.txt lists it)" && exit 0
   exit 1
 }
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 # Oldest versions that work where the pinned ones are not at hand. DLPack's exchange API came with torch 2.10.
@@ -38,17 +40,32 @@ def describe_missing(name: str) -> str | None:
         return None
     needed = f"{name} {'.'.join(map(str, oldest))} or newer" if name in OLDEST else name
     is_what = "not installed" if version is None else version
-    line = f"{needed} is missing ({name} is {is_what}). {sys.executable} -m pip install {name}"
+    ways = [f"{sys.executable} -m pip install {name}"] if pip_may_install() else []
     if name in PROGRAMS:
-        line += f"; Debian, Ubuntu: apt-get install {PROGRAMS[name]}; Fedora: dnf install {PROGRAMS[name]}"
-    return line
+        ways.append(f"Debian, Ubuntu: apt-get install {PROGRAMS[name]}; Fedora: dnf install {PROGRAMS[name]}")
+    return " ".join([f"{needed} is missing ({name} is {is_what}).", "; ".join(ways)]).rstrip()
+
+
+def pip_may_install() -> bool:
+    """Whether there is a pip, and it does not leave this interpreter's packages to the distribution."""
+    is_environment = sys.prefix != sys.base_prefix
+    managed = Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED").exists()
+    return importlib.util.find_spec("pip") is not None and (is_environment or not managed)
 
 
 def main() -> None:
     requirements = Path(__file__).parent.parent / "requirements.txt"
     names = dict.fromkeys(re.findall(r"^([A-Za-z][\w-]*)", requirements.read_text(), flags=re.MULTILINE))
-    for line in filter(None, map(describe_missing, names)):
+    missing = {name: line for name in names if (line := describe_missing(name))}
+    for line in missing.values():
         print(line)
+    if missing and not pip_may_install():
+        environment = "~/oprt_venv"
+        print(
+            f"{sys.executable} takes no packages from pip, an environment on top of it does: "
+            f"{sys.executable} -m venv --system-site-packages {environment} && "
+            f"{environment}/bin/python -m pip install {' '.join(missing)}; then OPRT_PYTHON={environment}/bin/python"
+        )
 
 
 if __name__ == "__main__":

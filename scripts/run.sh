@@ -6,11 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 set_up requirements.txt
 configure
-[[ -f $build_dir/python/_native.stamp ]] || echo "Building into $build_dir, a few minutes the first time (log: $build_dir/build.log)"
-build _native >"$build_dir/build.log" 2>&1 || {
-  tail -n 60 "$build_dir/build.log" >&2
-  exit 1
-}
+build_quietly _native
 
 export CAMP_BUILD_DIR=$build_dir
 backend=$("$python" scripts/best_backend.py)

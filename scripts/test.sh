@@ -26,7 +26,7 @@ python_tests() { CAMP_BUILD_DIR=$build_dir "$python" -m pytest tests -q -ra --ba
 
 sanitizer_tests() {
   printf 'int main() {}\n' >"$TMPDIR/sanitizer_probe.cc"
-  if ! ${CXX:-c++} -fsanitize=address,undefined "$TMPDIR/sanitizer_probe.cc" -o "$TMPDIR/sanitizer_probe" 2>/dev/null; then
+  if ! $(cxx_compiler) -fsanitize=address,undefined "$TMPDIR/sanitizer_probe.cc" -o "$TMPDIR/sanitizer_probe" 2>/dev/null; then
     skip 'tests under sanitizers' "the compiler has no sanitizer libraries ($(install_line libasan8 'libasan libubsan'))"
     return
   fi

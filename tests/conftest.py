@@ -1,19 +1,33 @@
-"""`pytest --backend X`: finds the package, resolves the backend, prints the seed, and ends with 77 where everything was skipped."""
+"""`pytest --backend X`: finds the package, resolves the backend, prints the seed, and ends with 77 where everything was skipped.
+
+With OPRT_REQUIRE_ALL=1 a skip is a failure, unless its reason begins with "backend": what another backend tests, or only a GPU can.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 
-from operator_runtime_testing.check import Runtime  # noqa: E402
-from operator_runtime_testing.runner import UNAVAILABLE, USAGE, UsageError, import_runtime, resolve_backend  # noqa: E402
+import tree_copy  # noqa: E402
+from packages import needed  # noqa: E402
 
+with needed("pytest"):
+    import hypothesis  # noqa: F401
+    import torch  # noqa: F401
+
+    from operator_runtime_testing.check import Runtime
+    from operator_runtime_testing.runner import UNAVAILABLE, USAGE, UsageError, import_runtime, resolve_backend
+
+# Tests that make copies of the tree do not run in one, or they would never end.
+collect_ignore = ["test_documented_lines.py", "test_new_operator.py"] if tree_copy.INSIDE_COPY in os.environ else []
 _outcomes: set[str] = set()
 _unavailable = pytest.StashKey[str]()
 
@@ -50,6 +64,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if reason:
         for item in items:
             item.add_marker(pytest.mark.skip(reason=f"backend {config.stash[RUNTIME].backend} is not available here: {reason}"))
+
+
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
+
+
+def judged(report: Report) -> Report:
+    """The report; a failure where it is of a skip that is not allowed. A skip's longrepr is (file, line, reason)."""
+    if os.environ.get("OPRT_REQUIRE_ALL") == "1" and report.skipped and isinstance(report.longrepr, tuple):
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        if not reason.startswith("backend"):
+            report.outcome = "failed"
+            report.longrepr = f"skipped, and OPRT_REQUIRE_ALL=1 requires it: {reason}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    return judged((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    return judged((yield))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

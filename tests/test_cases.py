@@ -27,9 +27,9 @@ def refusals(runtime: Runtime) -> Refusals:
     return load_refusals(TESTS, runtime.backend)
 
 
-def test_case(case: Case, runtime: Runtime, refusals: Refusals, seed: int, root: Path) -> None:
+def test_the_case_passes(case: Case, runtime: Runtime, refusals: Refusals, seed: int, root: Path) -> None:
     result = run_case(case, runtime, refusals, seed)
     if result.verdict in ("skipped", "refused"):
-        pytest.skip(result.text)
+        pytest.skip(f"backend: {result.text}")
     line = replay_line(root, case, runtime.backend, "test", seed)
     assert result.verdict == "passed", f"{result.text}\n{line}"

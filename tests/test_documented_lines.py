@@ -18,8 +18,6 @@ BUILD = "cd build; cmake --build . -j$(nproc)"
 RUN = "python tests/run_ops.py --op copy --backend cpu --mode all"
 TEST = "CAMP_BUILD_DIR=build pytest tests/ -v --backend cpu"
 
-pytestmark = pytest.mark.skipif(tree_copy.INSIDE_COPY in os.environ, reason="runs in the tree itself, not again in a copy of it")
-
 
 def shell(line: str, tree: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Runs a line as a person would who has activated the environment of this interpreter."""
@@ -62,13 +60,12 @@ def test_the_runner_passes_as_documented(tree: Path) -> None:
 
 
 def test_pytest_passes_as_documented(tree: Path) -> None:
-    # The planted kernels are a build of their own and are rejected in the tree itself; twice would double the longest part.
-    done = shell(TEST, tree, PYTEST_ADDOPTS="--ignore=tests/test_planted.py")
+    done = shell(TEST, tree)
     assert done.returncode == 0, done.stdout
     assert " passed" in done.stdout
 
 
-@pytest.mark.skipif(not nvcc_works(), reason="there is no nvcc")
+@pytest.mark.skipif(not nvcc_works(), reason="backend: there is no nvcc")
 def test_a_build_with_nvidia_names_the_operators_without_kernels(tree: Path) -> None:
     without = sorted(folder.name for folder in (tree / "ops").iterdir() if not list(folder.glob("nvidia/*")))
     configured = shell(CONFIGURE, tree)
@@ -106,3 +103,24 @@ def test_ninja_is_used_where_there_is_no_make(tmp_path: Path) -> None:
     configured = shell(line, tree, PATH=str(programs))
     assert configured.returncode == 0, configured.stdout
     assert (tree / "build/build.ninja").is_file()
+
+
+@pytest.mark.parametrize(
+    ("option", "lacks", "line"),
+    [
+        ("-DPython_INCLUDE_DIR=/nonexistent", "headers", "apt-get install python3."),
+        ("", "nanobind", ". ~/oprt_venv/bin/activate && pip install -r requirements.txt"),
+    ],
+    ids=["headers", "nanobind"],
+)
+def test_what_python_lacks_is_one_error_with_the_line_to_install_it(option: str, lacks: str, line: str, tmp_path: Path) -> None:
+    tree = tree_copy.copy_tree(tmp_path / "tree")
+    (tmp_path / "nanobind").mkdir()
+    (tmp_path / "nanobind/__init__.py").write_text("raise SystemExit(1)\n")
+    configure = CONFIGURE.replace("NVIDIA=ON", "NVIDIA=OFF") + f" -DPython_EXECUTABLE={sys.executable} {option}"
+    configured = shell(configure, tree, PYTHONPATH=str(tmp_path))
+    assert configured.returncode != 0
+    assert configured.stdout.count("CMake Error") == 1
+    assert f"{sys.executable} has no {lacks}." in configured.stdout
+    assert line in configured.stdout
+    assert "cmake .. -DCAMP_BUILD_PYTHON=OFF" in configured.stdout

@@ -70,7 +70,7 @@ def draw_dtype(draw: Draw, dtypes: tuple[str, ...], runtime: Runtime) -> tuple[s
 
 @bounded
 @given(st.data())
-def test_copy(runtime: Runtime, data: st.DataObject) -> None:
+def test_copy_is_right_for_drawn_layouts(runtime: Runtime, data: st.DataObject) -> None:
     dtype, numpy = draw_dtype(data.draw, ALL, runtime)
     shape = data.draw(shapes())
     x, out = (data.draw(tensors(dtype, shape, writable, numpy)) for writable in (False, True))
@@ -79,7 +79,7 @@ def test_copy(runtime: Runtime, data: st.DataObject) -> None:
 
 @bounded
 @given(st.data())
-def test_vector_add(runtime: Runtime, data: st.DataObject) -> None:
+def test_vector_add_is_right_for_drawn_layouts(runtime: Runtime, data: st.DataObject) -> None:
     dtype, numpy = draw_dtype(data.draw, NO_BOOL, runtime)
     shape = data.draw(shapes())
     inputs = {}
@@ -93,7 +93,7 @@ def test_vector_add(runtime: Runtime, data: st.DataObject) -> None:
 
 @bounded
 @given(st.data())
-def test_reduce_sum(runtime: Runtime, data: st.DataObject) -> None:
+def test_reduce_sum_is_right_for_drawn_layouts(runtime: Runtime, data: st.DataObject) -> None:
     dtype, numpy = draw_dtype(data.draw, NO_COMPLEX, runtime)
     shape = data.draw(shapes())
     ndim = len(shape)
@@ -111,7 +111,7 @@ def test_reduce_sum(runtime: Runtime, data: st.DataObject) -> None:
 
 @bounded
 @given(st.data())
-def test_softmax(runtime: Runtime, data: st.DataObject) -> None:
+def test_softmax_is_right_for_drawn_layouts(runtime: Runtime, data: st.DataObject) -> None:
     dtype, numpy = draw_dtype(data.draw, FLOATS, runtime)
     shape = data.draw(shapes())
     dim = data.draw(st.integers(-max(len(shape), 1), max(len(shape) - 1, 0)))

@@ -23,7 +23,7 @@ COLUMNS = 8
 def sparse(runtime: Runtime) -> Callable[[str], Any]:
     """Makes (2, 8) arrays whose rows lie 2^31 + 8 elements apart."""
     if runtime.device != "cpu":
-        pytest.skip("reserves host memory")
+        pytest.skip("backend: reserves host memory")
 
     def make(dtype: str) -> Any:
         itemsize = np.dtype(dtype).itemsize
@@ -37,7 +37,7 @@ def sparse(runtime: Runtime) -> Callable[[str], Any]:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float16", "float64"])
-def test_copy_in_and_out(sparse: Callable[[str], Any], runtime: Runtime, dtype: str) -> None:
+def test_copy_reads_and_writes_rows_2_31_elements_apart(sparse: Callable[[str], Any], runtime: Runtime, dtype: str) -> None:
     x, out = sparse(dtype), sparse(dtype)
     np.testing.assert_array_equal(runtime.module.copy(x), x)
     out[...] = 0
@@ -46,20 +46,20 @@ def test_copy_in_and_out(sparse: Callable[[str], Any], runtime: Runtime, dtype: 
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
-def test_vector_add(sparse: Callable[[str], Any], runtime: Runtime, dtype: str) -> None:
+def test_vector_add_takes_rows_2_31_elements_apart(sparse: Callable[[str], Any], runtime: Runtime, dtype: str) -> None:
     x, out = sparse(dtype), sparse(dtype)
     runtime.module.vector_add_(out, x, x[:1])
     np.testing.assert_array_equal(out, x + x[:1])
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
-def test_reduce_sum(sparse: Callable[[str], Any], runtime: Runtime, dtype: str) -> None:
+def test_reduce_sum_takes_rows_2_31_elements_apart(sparse: Callable[[str], Any], runtime: Runtime, dtype: str) -> None:
     x = sparse(dtype)
     for dim in (0, 1, None):
         np.testing.assert_array_equal(runtime.module.reduce_sum(x, dim), x.astype(np.int64).sum(axis=dim))
 
 
-def test_softmax(sparse: Callable[[str], Any], runtime: Runtime) -> None:
+def test_softmax_takes_rows_2_31_elements_apart(sparse: Callable[[str], Any], runtime: Runtime) -> None:
     x, out = sparse("float32"), sparse("float32")
     for dim in (0, 1):
         runtime.module.softmax_(out, x, dim)
@@ -72,5 +72,5 @@ def test_softmax(sparse: Callable[[str], Any], runtime: Runtime) -> None:
 def test_a_sum_counts_past_2_31_elements(runtime: Runtime, n: int) -> None:
     """One byte, repeated by a stride of 0. The kind of NVIDIA/cub #592."""
     if runtime.device != "cpu":
-        pytest.skip("on a GPU tests/cuda/stress.cc does it with real memory")
+        pytest.skip("backend: on a GPU tests/cuda/stress.cc does it with real memory")
     assert int(runtime.module.reduce_sum(np.broadcast_to(np.int8(1), (n,)))) == n

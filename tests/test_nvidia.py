@@ -15,7 +15,7 @@ from operator_runtime._internal.loader import native
 @pytest.fixture(autouse=True)
 def _on_a_gpu(request: pytest.FixtureRequest) -> Iterator[None]:
     if request.config.getoption("--backend") != "nvidia":
-        pytest.skip("runs with --backend nvidia")
+        pytest.skip("backend: runs with --backend nvidia")
     yield
     torch.cuda.synchronize()
 

@@ -31,7 +31,7 @@ def build_folder() -> Path:
 def planted_build(runtime: Runtime) -> Path:
     """<build>/planted, up to date."""
     if runtime.backend != "cpu":
-        pytest.skip("the planted kernels are CPU kernels")
+        pytest.skip("backend: the planted kernels are CPU kernels")
     cache = build_folder() / "CMakeCache.txt"
     if not cache.exists():
         pytest.skip(f"{build_folder()} is no CMake build folder")

@@ -232,18 +232,19 @@ def test_a_folder_without_a_build_is_an_import_error_with_the_line_to_build_it(t
     assert done.returncode == 1
     error = done.stderr.splitlines()[-1]
     assert error.startswith(f"ImportError: operator_runtime: {tmp_path} holds no native module")
+    assert f"Build it: CAMP_BUILD_DIR={tmp_path} {loader.ROOT}/scripts/run.sh (for " in error
     assert f"-B {tmp_path} -DPython_EXECUTABLE={sys.executable} && cmake --build {tmp_path}" in error
 
 
 def test_the_default_build_is_made_by_the_script(tmp_path: Path) -> None:
-    with pytest.raises(ImportError, match=f"Build it: {tmp_path}/scripts/run.sh, or: cmake"):
+    with pytest.raises(ImportError, match=rf"Build it: {tmp_path}/scripts/run.sh \(for .*\), or for this interpreter: cmake"):
         loader.find_module(tmp_path, tmp_path / "build")
 
 
 def test_a_build_for_another_python_is_an_import_error_that_says_so(tmp_path: Path) -> None:
     (tmp_path / "python").mkdir()
     (tmp_path / "python/_native.cpython-31-x86_64-linux-gnu.so").touch()
-    with pytest.raises(ImportError, match=r"was built for another Python \(_native\.cpython-31-.*Build it: cmake"):
+    with pytest.raises(ImportError, match=r"was built for another Python \(_native\.cpython-31-.*Build it: .*cmake"):
         loader.find_module(tmp_path, tmp_path)
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from operator_runtime_testing.case import Case, Tensor
 from operator_runtime_testing.check import Runtime
-from operator_runtime_testing.runner import run_case
+from operator_runtime_testing.runner import Run, run_case
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -31,7 +31,7 @@ def missing_backend() -> str:
     available: dict[str, str] = importlib.import_module("operator_runtime.backend").available_backends()
     missing = [name for name in ("metax", "nvidia", "tilelang") if available.get(name, "not in this build")]
     if not missing:
-        pytest.skip("every backend is available here")
+        pytest.skip("backend: every one is available here")
     return missing[0]
 
 
@@ -96,7 +96,27 @@ def test_wrong_usage_is_2_and_says_what_is_wrong(arguments: tuple[str, ...]) -> 
 def test_a_missing_build_is_2(tmp_path: Path) -> None:
     done = run_ops("--op", "copy", "--backend", "cpu", CAMP_BUILD_DIR=str(tmp_path))
     assert done.returncode == 2, done.stdout + done.stderr
-    assert "operator_runtime" in done.stderr
+    (line,) = done.stderr.splitlines()
+    assert f"{ROOT}/scripts/run.sh" in line
+    assert f"cmake --build {tmp_path}" in line
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(f"tests/run_ops.py --op copy --backend cpu:{name}" for name in ("numpy", "rich", "torch")),
+        *(f"-m pytest tests:{name}" for name in ("numpy", "torch")),
+    ],
+)
+def test_a_missing_package_is_2_and_one_line_says_what_to_install(command: str, tmp_path: Path) -> None:
+    command, package = command.split(":")
+    (tmp_path / f"{package}.py").write_text(f"raise ModuleNotFoundError('gone', name='{package}')\n")
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, *command.split()], capture_output=True, text=True, check=False, cwd=ROOT, env=env)
+    assert done.returncode == 2, done.stdout + done.stderr
+    (line,) = done.stderr.splitlines()
+    assert f": {package} is not installed for {sys.executable}. {ROOT}/scripts/run.sh sets up " in line
+    assert line.endswith(f"pip install -r {ROOT}/requirements.txt")
 
 
 def test_a_backend_that_is_not_here_is_77_with_the_reason(missing_backend: str) -> None:
@@ -140,3 +160,15 @@ def test_a_refusal_counts_only_where_it_is_listed(refuse: bool, refusals: dict[s
     name = next(name for name in map("group/{}".format, range(100)) if Case("copy", name, {}, Tensor("int8", ())).seed(0) % 10 == 4)
     case = Case("copy", name, {"x": Tensor("float32", (5,), kind="numpy")}, reference=lambda x: x, bits=True)
     assert run_case(case, _copying(refuse), refusals, 0).verdict == verdict
+
+
+@pytest.mark.parametrize(("before", "after", "is_said"), [(99.0, 0.0, True), (0.0, 99.0, True), (0.0, 0.0, False)])
+def test_a_load_beyond_the_processor_is_said_below_the_table(
+    before: float, after: float, is_said: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loads = iter([before, after])
+    monkeypatch.setattr(os, "getloadavg", lambda: (next(loads), 0.0, 0.0))
+    options = SimpleNamespace(seed=0, fail_fast=False)
+    Run(ROOT, options, _copying(False)).bench([])  # type: ignore[arg-type]
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert ("99.0 processes compete for" in last) == is_said

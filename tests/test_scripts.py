@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import shlex
 import shutil
 import subprocess
@@ -12,6 +14,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import missing_packages  # noqa: E402
+
 BASICS = ("bash", "dirname", "nproc", "mkdir", "cat", "sha256sum", "cut", "df", "awk", "cp", "chmod")
 SET_UP = "set -euo pipefail; source scripts/common.sh; set_up requirements.txt"
 
@@ -141,11 +147,55 @@ def test_a_full_disk_is_said_before_anything_is_downloaded(machine: Machine, url
 def test_a_given_interpreter_gets_a_line_for_each_missing_package_and_nothing_is_installed(machine: Machine) -> None:
     machine.add_compilers()
     machine.add("bare", 'exec "$real_python" -S "$@"')
-    lines = machine.missing(OPRT_PYTHON="bare")
+    *lines, how = machine.missing(OPRT_PYTHON="bare")
     names = ["torch", "numpy", "cmake", "ninja", "nanobind", "pytest", "hypothesis", "rich"]
     assert [line.split()[0] for line in lines] == names
-    assert lines[0].startswith("torch 2.10 or newer is missing (torch is not installed). ")
+    assert lines[0].startswith("torch 2.10 or newer is missing (torch is not installed).")
     assert "apt-get install ninja-build" in lines[3]
+    assert how.endswith(f"-m pip install {' '.join(names)}; then OPRT_PYTHON=~/oprt_venv/bin/python")
+
+
+@pytest.mark.parametrize("is_managed", [True, False])
+def test_an_interpreter_that_its_distribution_manages_is_not_told_to_use_pip(
+    is_managed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if is_managed:
+        (tmp_path / "EXTERNALLY-MANAGED").touch()
+    monkeypatch.setattr(sys, "prefix", sys.base_prefix)
+    monkeypatch.setattr(missing_packages.sysconfig, "get_path", lambda name: str(tmp_path))
+    monkeypatch.setattr(missing_packages, "installed_version", lambda name: None if name == "rich" else "99.9")
+    missing_packages.main()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("rich is missing (rich is not installed).")
+    assert (f"{sys.executable} -m pip install" in " ".join(lines)) != is_managed
+    assert ("-m venv --system-site-packages ~/oprt_venv && ~/oprt_venv/bin/python -m pip install rich;" in lines[-1]) == is_managed
+
+
+@needs_headers
+@pytest.mark.parametrize(("named", "what"), [("nowhere", "not there"), ("cat", "no Python"), ("python3 -E", "not there")])
+def test_an_interpreter_that_is_none_is_named_with_what_it_is(machine: Machine, named: str, what: str) -> None:
+    machine.add_compilers()
+    machine.add_python()
+    (line,) = machine.missing(OPRT_PYTHON=named)
+    assert line.startswith(f"Python 3.10 to 3.14 is missing (OPRT_PYTHON={named} is {what}). ")
+
+
+@needs_headers
+@pytest.mark.parametrize("variable", ["CC", "CXX", "CUDACXX"])
+def test_a_variable_that_names_no_compiler_is_said_before_anything_is_downloaded(machine: Machine, variable: str) -> None:
+    machine.add_compilers()
+    machine.add_python()
+    (line,) = machine.missing(**{variable: "/nowhere/compiler -m64"})
+    assert line.startswith(f"{variable}=/nowhere/compiler -m64 is missing. ")
+
+
+@needs_headers
+def test_a_c_compiler_that_does_not_compile_is_named(machine: Machine) -> None:
+    machine.add_compilers()
+    machine.add_python()
+    machine.add("broken", "exit 1")
+    (line,) = machine.missing(CC="broken")
+    assert line.startswith("broken does not compile C ")
 
 
 @needs_headers
@@ -160,7 +210,7 @@ def test_requirements_are_installed_once_inside_the_tree_and_the_size_is_said_fi
     first = machine.run("bash", "-c", SET_UP, OPRT_TORCH_INDEX_URL=url)
     assert first.returncode == 0, first.stderr
     assert first.stdout.splitlines() == [
-        f"Downloading about 0.3 GB into .venv, where it takes 1.3 GB (requirements.txt; torch for the CPU from {url})",
+        f"Downloading about 0.3 GB into .venv, where it takes 1.2 GB (requirements.txt; torch for the CPU from {url})",
         "said",
     ]
     second = machine.run("bash", "-c", SET_UP, OPRT_TORCH_INDEX_URL=url)
@@ -190,3 +240,56 @@ def test_a_failing_stage_is_named_and_fails_the_whole(machine: Machine) -> None:
     assert done.returncode == 1
     rows = [line.split() for line in done.stdout.splitlines() if " min " in line]
     assert [(row[2], row[3]) for row in rows[:3]] == [("good", "passed"), ("bad", "FAILED"), ("later", "passed")]
+
+
+@pytest.fixture
+def configured(machine: Machine) -> Machine:
+    """Configured as far as the scripts can see, a while ago."""
+    machine.add_python()
+    (machine.tree / "build").mkdir()
+    for name in ("build.ninja", "CMakeCache.txt"):
+        (machine.tree / "build" / name).touch()
+    machine.run("bash", "-c", "source scripts/common.sh; configuration_key python3 >build/.configured")
+    return machine
+
+
+def is_configured(machine: Machine, **variables: str) -> bool:
+    return machine.run("bash", "-c", "source scripts/common.sh; is_configured python3", **variables).returncode == 0
+
+
+def test_what_may_be_skipped_does_not_rebuild_and_warnings_as_errors_do(configured: Machine) -> None:
+    assert is_configured(configured)
+    assert is_configured(configured, OPRT_REQUIRE_ALL="1")
+    assert not is_configured(configured, OPRT_WARNINGS_AS_ERRORS="1")
+    assert not is_configured(configured, CXX="g++")
+
+
+def test_a_folder_that_was_configured_by_hand_is_configured_again(configured: Machine) -> None:
+    stamp = configured.tree / "build/.configured"
+    os.utime(stamp, (stamp.stat().st_atime, stamp.stat().st_mtime - 60))
+    assert not is_configured(configured)
+
+
+@pytest.mark.parametrize(("status", "rows"), [(0, ["built"]), (3, [])])
+def test_a_build_that_no_terminal_shows_says_so_first_and_shows_its_log_after_a_failure(
+    machine: Machine, status: int, rows: list[str]
+) -> None:
+    machine.link("tail")
+    machine.add("cmake", f"echo compiling $*; echo went wrong >&2; exit {status}")
+    done = machine.run("bash", "-c", "set -e; source scripts/common.sh; build_quietly one; echo built")
+    assert done.stdout.splitlines()[0].startswith("Building into build ")
+    assert done.stdout.splitlines()[1:] == rows
+    assert ("went wrong" in done.stderr) == (status != 0)
+    assert "compiling --build build -j" in (machine.tree / "build/build.log").read_text()
+
+
+def test_a_terminal_sees_the_build_itself(machine: Machine) -> None:
+    machine.add("cmake", "[[ -t 1 ]] && echo on a terminal")
+    parent, child = pty.openpty()
+    env = {"PATH": str(machine.programs)}
+    subprocess.run(
+        ["bash", "-c", "source scripts/common.sh; build_quietly one"], cwd=machine.tree, env=env, stdout=child, check=True
+    )
+    os.close(child)
+    assert os.read(parent, 1000).split() == b"on a terminal".split()
+    os.close(parent)

@@ -40,7 +40,7 @@ def slow_rows(op: str, case: str, into: Path) -> list[str]:
 @pytest.mark.parametrize("op", sorted(load_cases(ROOT / "tests" / "cases")))
 def test_no_case_takes_ten_times_as_long_as_pytorch(op: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--backend") not in ("auto", "cpu"):
-        pytest.skip("the bound is the cpu's")
+        pytest.skip("backend: the bound is the cpu's")
     slow = slow_rows(op, "bench/*", tmp_path / "rows.json")
     for _ in range(TRIES - 1):
         slow = [case for case in slow if slow_rows(op, case, tmp_path / "rows.json")]

@@ -40,7 +40,7 @@ def digests(threads: int) -> str:
 
 def test_results_have_the_same_bits_for_any_number_of_threads(runtime: Runtime) -> None:
     if runtime.backend != "cpu":
-        pytest.skip("threads are the cpu's")
+        pytest.skip("backend: threads are the cpu's")
     one = digests(1)
     assert len(one.splitlines()) >= 20
     for threads in (2, 7):

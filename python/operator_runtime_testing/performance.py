@@ -22,6 +22,11 @@ class Latency:
     p90: float
     n: int
 
+    @property
+    def unsteady(self) -> bool:
+        """The slow tenth of the samples takes more than twice as long as the fast tenth."""
+        return self.p90 > 2 * self.p10
+
     @staticmethod
     def of(samples_us: Sequence[float]) -> Latency:
         p10, median, p90 = np.percentile(np.asarray(samples_us, dtype=np.float64), [10, 50, 90])
@@ -70,8 +75,13 @@ class PerformanceResult:
         """The baseline's median over ours."""
         return None if self.baseline is None else self.baseline.latency_us.median / self.latency_us.median
 
+    @property
+    def unsteady(self) -> bool:
+        """Either side's times vary by more than 2x."""
+        return self.latency_us.unsteady or (self.baseline is not None and self.baseline.latency_us.unsteady)
+
     def as_dict(self) -> dict[str, Any]:
-        derived = {name: getattr(self, name) for name in ("bandwidth_gb_s", "arithmetic_intensity", "speedup")}
+        derived = {name: getattr(self, name) for name in ("bandwidth_gb_s", "arithmetic_intensity", "speedup", "unsteady")}
         return {**asdict(self), **derived}
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from rich import box
 from rich.console import Console
 from rich.progress import Progress as RichProgress
 from rich.table import Table
@@ -18,6 +19,10 @@ from operator_runtime_testing.performance import PerformanceResult
 Verdict = Literal["passed", "failed", "refused", "skipped"]
 _STYLES = {"passed": "green", "failed": "bold red", "refused": "yellow", "skipped": "dim"}
 _SECONDS_BETWEEN_LINES = 10.0
+_WIDE = 1000
+# What a terminal that is too narrow for all columns goes without, first to last; the other columns are always there.
+_LEAST_OF_TESTS = ("seconds", "passed", "skipped", "refused")
+_LEAST_OF_PERFORMANCE = ("moved", "p10..p90", "dtype")
 
 
 @dataclass(frozen=True)
@@ -30,8 +35,7 @@ class CaseResult:
 
 def console() -> Console:
     """Standard output; wide enough for every table where it is no terminal."""
-    out = Console(highlight=False, soft_wrap=True)
-    return out if out.is_terminal else Console(highlight=False, soft_wrap=True, width=140)
+    return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else _WIDE)
 
 
 class Progress:
@@ -68,24 +72,41 @@ def verdict_of(results: Sequence[CaseResult]) -> Verdict:
     return next(verdict for verdict in order if verdict in verdicts)
 
 
+def print_table(out: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], least: Sequence[str]) -> None:
+    """Three columns of text, then numbers. No cell is ever cut: columns of `least` go first, then lines wrap."""
+
+    def table_without(dropped: Sequence[str]) -> Table:
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+        kept = [index for index, name in enumerate(columns) if name not in dropped]
+        for index in kept:
+            table.add_column(columns[index], no_wrap=True, justify="left" if index < 3 else "right")
+        for row in rows:
+            table.add_row(*(row[index] for index in kept))
+        table.width = out.measure(table, options=out.options.update_width(_WIDE)).maximum
+        return table
+
+    tables = (table_without(least[:count]) for count in range(len(least) + 1))
+    out.print(title, markup=False)
+    for table in tables:
+        if table.width is not None and table.width <= out.width:
+            break
+    out.print(table)
+
+
 def print_tests(out: Console, backend: str, results: Sequence[CaseResult]) -> None:
-    table = Table(title=f"Cases on {backend}", title_justify="left")
-    for name in ("operator", "group"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    for name in ("cases", "passed", "failed", "refused", "skipped", "seconds"):
-        table.add_column(name, justify="right", no_wrap=True)
+    kinds: tuple[Verdict, ...] = ("passed", "failed", "refused", "skipped")
     groups: dict[tuple[str, str], list[CaseResult]] = {}
     for result in results:
         groups.setdefault((result.case.op, result.case.group), []).append(result)
+    rows = []
     for (op, group), members in sorted(groups.items()):
         verdict = verdict_of(members)
-        counts = [sum(member.verdict == kind for member in members) for kind in ("passed", "failed", "refused", "skipped")]
+        counts = [sum(member.verdict == kind for member in members) for kind in kinds]
         seconds = f"{sum(member.seconds for member in members):.2f}"
-        style = _STYLES[verdict]
         numbers = [str(count) if count else "" for count in counts]
-        table.add_row(op, group, f"[{style}]{verdict}[/]", str(len(members)), *numbers, seconds)
-    out.print(table)
+        rows.append([op, group, f"[{_STYLES[verdict]}]{verdict}[/]", str(len(members)), *numbers, seconds])
+    columns = ["operator", "group", "verdict", "cases", *kinds, "seconds"]
+    print_table(out, f"Cases on {backend}", columns, rows, _LEAST_OF_TESTS)
 
 
 def _bytes(count: int) -> str:
@@ -94,15 +115,15 @@ def _bytes(count: int) -> str:
 
 def print_performance(out: Console, device: str, rows: Sequence[PerformanceResult]) -> None:
     """One line a row. Only what was right before and after its timing has a row."""
-    table = Table(title=f"Steady-state time on {device}, microseconds", title_justify="left")
-    for name in ("operator", "case", "verdict"):
-        table.add_column(name, no_wrap=True)
-    for name in ("dtype", "moved", "median", "p10..p90", "GB/s", "PyTorch", "ratio"):
-        table.add_column(name, justify="right", no_wrap=True)
+    lines = []
     for row in rows:
         ours = row.latency_us
-        theirs = ["", ""] if row.baseline is None else [f"{row.baseline.latency_us.median:.1f}", f"{row.speedup:.2f}x"]
+        mark = "?" if row.unsteady else ""
+        theirs = ["", mark] if row.baseline is None else [f"{row.baseline.latency_us.median:.1f}", f"{row.speedup:.2f}x{mark}"]
         times = [f"{ours.median:.1f}", f"{ours.p10:.1f}..{ours.p90:.1f}", f"{row.bandwidth_gb_s:.2f}"]
         case = row.case.removeprefix("bench/")
-        table.add_row(row.op, case, f"[green]{row.verdict}[/]", row.dtype, _bytes(row.bytes), *times, *theirs)
-    out.print(table)
+        lines.append([row.op, case, f"[green]{row.verdict}[/]", row.dtype, _bytes(row.bytes), *times, *theirs])
+    columns = ["operator", "case", "verdict", "dtype", "moved", "median", "p10..p90", "GB/s", "PyTorch", "ratio"]
+    print_table(out, f"Steady-state time on {device}, microseconds", columns, lines, _LEAST_OF_PERFORMANCE)
+    if any(row.unsteady for row in rows):
+        out.print("?: timings vary by more than 2x: the machine is busy, and these rows say little", markup=False)

@@ -168,10 +168,7 @@ class Run:
         print_tests(self.out, self.runtime.backend, self.tests)
 
     def bench(self, cases: Sequence[Case]) -> None:
-        load, cores = os.getloadavg()[0], len(os.sched_getaffinity(0))
-        if load > cores:
-            note = f"{load:.1f} processes compete for {cores} threads of the processor; these times say little"
-            self.out.print(note, markup=False)
+        load_before = os.getloadavg()[0]
         folder = self.root / "tests" / "cases"
         seed = self.options.seed
         with BaselineProcess(folder, self.runtime.device, seed) as peer, Progress(len(cases)) as progress:
@@ -184,6 +181,10 @@ class Run:
                             break
                 progress.step(f"{case.op}, {case.name}")
         print_performance(self.out, self.device, self.rows)
+        load, cores = max(load_before, os.getloadavg()[0]), len(os.sched_getaffinity(0))
+        if load > cores:
+            note = f"{load:.1f} processes compete for {cores} threads of the processor; these times say little"
+            self.out.print(note, markup=False)
 
     def write_json(self, path: Path) -> None:
         tests = [

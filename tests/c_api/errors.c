@@ -49,20 +49,26 @@ static void malformed_views_are_invalid(void) {
   CHECK_ERROR(oprt_create_vector_add_descriptor(&desc, OPRT_BACKEND_CPU, &good, &good, NULL), OPRT_ERR_INVALID_ARGUMENT, "b",
               "b is NULL");
   bad.ndim = 9;
-  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_INVALID_ARGUMENT, "in", "9");
+  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_INVALID_ARGUMENT, "in",
+              "copy: in has 9 dimensions, expected 0..8");
   bad.ndim = -1;
-  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_INVALID_ARGUMENT, "in", "-1");
+  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_INVALID_ARGUMENT, "in",
+              "copy: in has -1 dimensions, expected 0..8");
   bad = good;
   bad.shape[1] = -3;
-  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &bad, &bad), OPRT_ERR_INVALID_ARGUMENT, "out", "-3");
+  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &bad, &bad), OPRT_ERR_INVALID_ARGUMENT, "out",
+              "copy: out has size -3 in dim 1, expected 0 or more");
   bad = good;
   bad.dtype = 16;
-  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_INVALID_ARGUMENT, "in", "16");
+  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_INVALID_ARGUMENT, "in",
+              "copy: in has dtype 16, expected one of OPRT_DTYPE_* (0..15)");
   bad.dtype = -1;
-  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_INVALID_ARGUMENT, "in", "-1");
+  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_INVALID_ARGUMENT, "in",
+              "copy: in has dtype -1, expected one of OPRT_DTYPE_* (0..15)");
   bad = good;
   bad.device.type = 7;
-  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_UNSUPPORTED, "in", "7");
+  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_UNSUPPORTED, "in",
+              "copy: in is on a device of type 7");
   bad = good;
   bad.device.id = 3;
   CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &bad, &bad), OPRT_ERR_INVALID_ARGUMENT, "out",
@@ -192,14 +198,20 @@ static void execute_checks_its_arguments(void) {
 static void make_contiguous_view_checks_its_arguments(void) {
   const oprt_device_t cpu = {OPRT_DEVICE_CPU, 0};
   oprt_tensor_view_t view;
-  CHECK_STATUS(oprt_make_contiguous_view(NULL, NULL, OPRT_DTYPE_INT8, cpu, 0, NULL), OPRT_ERR_INVALID_ARGUMENT);
-  CHECK_STATUS(oprt_make_contiguous_view(&view, NULL, OPRT_DTYPE_INT8, cpu, -1, DIMS(1)), OPRT_ERR_INVALID_ARGUMENT);
-  CHECK_STATUS(oprt_make_contiguous_view(&view, NULL, OPRT_DTYPE_INT8, cpu, 9, DIMS(1, 1, 1, 1, 1, 1, 1, 1, 1)),
-               OPRT_ERR_INVALID_ARGUMENT);
-  CHECK_STATUS(oprt_make_contiguous_view(&view, NULL, OPRT_DTYPE_INT8, cpu, 1, NULL), OPRT_ERR_INVALID_ARGUMENT);
-  CHECK_STATUS(oprt_make_contiguous_view(&view, NULL, OPRT_DTYPE_INT8, cpu, 1, DIMS(-1)), OPRT_ERR_INVALID_ARGUMENT);
-  CHECK_STATUS(oprt_make_contiguous_view(&view, NULL, 16, cpu, 1, DIMS(1)), OPRT_ERR_INVALID_ARGUMENT);
-  CHECK_STATUS(oprt_make_contiguous_view(&view, NULL, OPRT_DTYPE_INT8, cpu, 2, DIMS(INT64_MAX, 2)), OPRT_ERR_INVALID_ARGUMENT);
+  CHECK_ERROR(oprt_make_contiguous_view(NULL, NULL, OPRT_DTYPE_INT8, cpu, 0, NULL), OPRT_ERR_INVALID_ARGUMENT, "view",
+              "view is NULL");
+  CHECK_ERROR(oprt_make_contiguous_view(&view, NULL, OPRT_DTYPE_INT8, cpu, -1, DIMS(1)), OPRT_ERR_INVALID_ARGUMENT, "view",
+              "view has -1 dimensions, expected 0..8");
+  CHECK_ERROR(oprt_make_contiguous_view(&view, NULL, OPRT_DTYPE_INT8, cpu, 9, DIMS(1, 1, 1, 1, 1, 1, 1, 1, 1)),
+              OPRT_ERR_INVALID_ARGUMENT, "view", "view has 9 dimensions, expected 0..8");
+  CHECK_ERROR(oprt_make_contiguous_view(&view, NULL, OPRT_DTYPE_INT8, cpu, 1, NULL), OPRT_ERR_INVALID_ARGUMENT, "view",
+              "view has no shape, expected 1 sizes");
+  CHECK_ERROR(oprt_make_contiguous_view(&view, NULL, OPRT_DTYPE_INT8, cpu, 1, DIMS(-1)), OPRT_ERR_INVALID_ARGUMENT, "view",
+              "view has size -1 in dim 0, expected 0 or more");
+  CHECK_ERROR(oprt_make_contiguous_view(&view, NULL, 16, cpu, 1, DIMS(1)), OPRT_ERR_INVALID_ARGUMENT, "view",
+              "view has dtype 16, expected one of OPRT_DTYPE_* (0..15)");
+  CHECK_ERROR(oprt_make_contiguous_view(&view, NULL, OPRT_DTYPE_INT8, cpu, 2, DIMS(INT64_MAX, 2)), OPRT_ERR_INVALID_ARGUMENT,
+              "view", "view has shape (9223372036854775807, 2), which is more than 2^63 - 1");
   CHECK_STATUS(oprt_make_contiguous_view(&view, &view, OPRT_DTYPE_INT8, cpu, 3, DIMS(2, 3, 4)), OPRT_OK);
   CHECK(view.data == &view && view.dtype == OPRT_DTYPE_INT8 && view.ndim == 3);
   CHECK(view.shape[0] == 2 && view.shape[1] == 3 && view.shape[2] == 4);
@@ -209,14 +221,16 @@ static void make_contiguous_view_checks_its_arguments(void) {
 static void success_leaves_the_last_error_unchanged(void) {
   const oprt_tensor_view_t view = matrix(OPRT_DTYPE_FLOAT32);
   const char* text = "softmax: dim is 5, expected -2..1 for a 2-D input";
-  CHECK_STATUS(oprt_check_softmax_support(OPRT_BACKEND_CPU, &view, &view, 5), OPRT_ERR_INVALID_ARGUMENT);
+  CHECK_ERROR(oprt_check_softmax_support(OPRT_BACKEND_CPU, &view, &view, 5), OPRT_ERR_INVALID_ARGUMENT, "dim",
+              "softmax: dim is 5, expected -2..1 for a 2-D input");
   CHECK(strcmp(oprt_last_error(), text) == 0);
   CHECK_STATUS(oprt_check_softmax_support(OPRT_BACKEND_CPU, &view, &view, 1), OPRT_OK);
   CHECK_STATUS(oprt_check_backend(OPRT_BACKEND_CPU), OPRT_OK);
   CHECK_STATUS(oprt_destroy_copy_descriptor(NULL), OPRT_OK);
   CHECK(strcmp(oprt_last_error(), text) == 0);
   CHECK(strcmp(oprt_last_error_argument(), "dim") == 0);
-  CHECK_STATUS(oprt_check_backend(99), OPRT_ERR_INVALID_ARGUMENT);
+  CHECK_ERROR(oprt_check_backend(99), OPRT_ERR_INVALID_ARGUMENT, "backend",
+              "backend is 99, expected 0 (auto), 1 (cpu), 2 (nvidia) or 3 (metax)");
   CHECK(strcmp(oprt_last_error_argument(), "backend") == 0);
 }
 
@@ -229,7 +243,8 @@ static void* fail_on_another_thread(void* was_empty) {
 static void the_last_error_belongs_to_its_thread(void) {
   pthread_t thread;
   int was_empty = 0;
-  CHECK_STATUS(oprt_check_backend(55), OPRT_ERR_INVALID_ARGUMENT);
+  CHECK_ERROR(oprt_check_backend(55), OPRT_ERR_INVALID_ARGUMENT, "backend",
+              "backend is 55, expected 0 (auto), 1 (cpu), 2 (nvidia) or 3 (metax)");
   CHECK(pthread_create(&thread, NULL, fail_on_another_thread, &was_empty) == 0);
   CHECK(pthread_join(thread, NULL) == 0);
   CHECK(was_empty);

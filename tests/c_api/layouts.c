@@ -124,7 +124,8 @@ static void without_elements_data_may_be_null(void) {
   const int32_t first = 0, last = 1;
   float out[3] = {7, 7, 7};
   CHECK_STATUS(copy(&empty, NULL, &empty, NULL), OPRT_OK);
-  CHECK_STATUS(add(&empty, NULL, &empty, NULL, &three, NULL), OPRT_ERR_INVALID_ARGUMENT);
+  CHECK_ERROR(add(&empty, NULL, &empty, NULL, &three, NULL), OPRT_ERR_INVALID_ARGUMENT, "b",
+              "vector_add: b is NULL, expected a pointer to element 0");
   CHECK_STATUS(add(&empty, NULL, &empty, NULL, &three, out), OPRT_OK);
   CHECK_STATUS(softmax(&empty, NULL, &empty, NULL, 0), OPRT_OK);
   CHECK_STATUS(softmax(&empty, NULL, &empty, NULL, 1), OPRT_OK);

@@ -118,16 +118,20 @@ static void a_failed_create_leaves_null(void) {
   const oprt_tensor_view_t view = matrix();
   const oprt_tensor_view_t other = contiguous(OPRT_DTYPE_FLOAT32, 1, DIMS(5));
   oprt_descriptor_t* desc = stale;
-  CHECK_STATUS(oprt_create_copy_descriptor(&desc, OPRT_BACKEND_CPU, &view, &other), OPRT_ERR_INVALID_ARGUMENT);
+  CHECK_ERROR(oprt_create_copy_descriptor(&desc, OPRT_BACKEND_CPU, &view, &other), OPRT_ERR_INVALID_ARGUMENT, "out",
+              "copy: out has shape (2, 3), expected (5,), the shape of in");
   CHECK(desc == NULL);
   desc = stale;
-  CHECK_STATUS(oprt_create_vector_add_descriptor(&desc, OPRT_BACKEND_CPU, &view, &view, &other), OPRT_ERR_INVALID_ARGUMENT);
+  CHECK_ERROR(oprt_create_vector_add_descriptor(&desc, OPRT_BACKEND_CPU, &view, &view, &other), OPRT_ERR_INVALID_ARGUMENT, "b",
+              "vector_add: a has shape (2, 3) and b has shape (5,), which do not broadcast");
   CHECK(desc == NULL);
   desc = stale;
-  CHECK_STATUS(oprt_create_reduce_sum_descriptor(&desc, OPRT_BACKEND_CPU, &view, &other, NULL, 0, 0), OPRT_ERR_INVALID_ARGUMENT);
+  CHECK_ERROR(oprt_create_reduce_sum_descriptor(&desc, OPRT_BACKEND_CPU, &view, &other, NULL, 0, 0), OPRT_ERR_INVALID_ARGUMENT,
+              "out", "reduce_sum: out has shape (2, 3), expected ()");
   CHECK(desc == NULL);
   desc = stale;
-  CHECK_STATUS(oprt_create_softmax_descriptor(&desc, OPRT_BACKEND_CPU, &view, &view, 2), OPRT_ERR_INVALID_ARGUMENT);
+  CHECK_ERROR(oprt_create_softmax_descriptor(&desc, OPRT_BACKEND_CPU, &view, &view, 2), OPRT_ERR_INVALID_ARGUMENT, "dim",
+              "softmax: dim is 2, expected -2..1 for a 2-D input");
   CHECK(desc == NULL);
 }
 

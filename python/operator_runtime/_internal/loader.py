@@ -30,11 +30,10 @@ def build_folder(root: Path) -> Path:
 
 
 def how_to_build(root: Path, folder: Path) -> str:
-    """The command that makes a module for this interpreter."""
+    """Two ways to make the module: the script, which has an interpreter of its own, and the lines for this one."""
+    variable = "" if folder == root / "build" else f"CAMP_BUILD_DIR={folder} "
     cmake = f"cmake -S {root} -B {folder} -DPython_EXECUTABLE={sys.executable} && cmake --build {folder}"
-    if folder == root / "build":
-        return f"{root}/scripts/run.sh, or: {cmake}"
-    return cmake
+    return f"{variable}{root}/scripts/run.sh (for {root}/.venv/bin/python), or for this interpreter: {cmake}"
 
 
 def find_module(root: Path, folder: Path) -> Path:
