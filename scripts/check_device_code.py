@@ -84,7 +84,7 @@ def findings(all_kernels: Iterable[tuple[str, Counter[str]]]) -> list[str]:
 
 
 def disassemble(nvdisasm: str, file: Path) -> list[tuple[str, Counter[str]]]:
-    listed = []
+    listed: list[tuple[str, Counter[str]]] = []
     for cubin in cubins(file.read_bytes()):
         with tempfile.NamedTemporaryFile(suffix=".cubin") as temporary:
             temporary.write(cubin)

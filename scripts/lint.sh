@@ -41,6 +41,19 @@ mypy_check() {
   "$python" -m mypy
 }
 
+# What nvcc makes of the kernels, for this build's architectures and, one file of each operator, for others.
+device_code() {
+  if ! grep -q '^CAMP_ENABLE_NVIDIA:BOOL=ON' "$build_dir/CMakeCache.txt"; then
+    echo "nothing to check: NVIDIA is off in $build_dir"
+    return
+  fi
+  build oprt_kernels_nvidia other_architectures
+  "$python" scripts/check_device_code.py "$build_dir" || {
+    (($? == 2)) || return 1
+    skip 'device code' "nvdisasm is not installed ($python -m pip install -r requirements-dev.txt)"
+  }
+}
+
 shell_syntax() {
   local file
   for file in scripts/*.sh .ci/run; do bash -n "$file"; done
@@ -54,6 +67,7 @@ stage ruff ruff_check
 stage mypy mypy_check
 stage layers "$python" scripts/check_layers.py
 stage dialect "$python" scripts/check_dialect.py
+stage 'device code' device_code
 stage 'last GPU check' "$python" scripts/kernel_hash.py --check
 stage 'shell syntax' shell_syntax
 finish
