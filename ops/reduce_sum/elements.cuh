@@ -96,8 +96,8 @@ __device__ __forceinline__ int elements_to_vector(const T* address, int n) {
   return head < n ? head : n;
 }
 
-// How a row's elements lie in memory. Loads past the L1 cache or not, H200: bf16 rows of 1024 3.51 vs 3.32 TB/s, of 8192 4.25 vs 4.17,
-// of 32768 3.94 vs 4.13 (2026-12).
+// How a row's elements lie in memory. Loads past the L1 cache or not, H200: bf16 rows of 1024 3.51 vs 3.32 TB/s, of 8192 4.25
+// vs 4.17, of 32768 3.94 vs 4.13 (2026-12).
 struct Contiguous {};
 
 // The share of thread t of `threads` in elements [begin, begin + n) of a row.
