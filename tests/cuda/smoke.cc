@@ -132,6 +132,7 @@ void softmaxes() {
       compare<rt::Softmax, 1>("softmax", dtype, dtype, tolerance, {x}, y, dim);
     };
     softmax(dense({33, 7}), dense({33, 7}), -1);
+    softmax(dense({37, 64}), dense({37, 64}), -1);
     softmax(dense({17, 129}, 1), dense({17, 129}, 3), -1);
     softmax(dense({9, 1024}), dense({9, 1024}), -1);
     softmax(dense({5, 5001}), dense({5, 5001}), -1);
