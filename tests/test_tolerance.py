@@ -68,3 +68,11 @@ def test_a_result_rounded_once_is_accepted() -> None:
         right, _ = agreement(case, memory.inputs, want, narrow(case.output.dtype, want))
         assert right.all(), case.name
         assert widen(case.output.dtype, narrow(case.output.dtype, want)).shape == want.shape
+
+
+def test_sums_have_no_bound_only_where_a_partial_sum_may_overflow() -> None:
+    tolerance = next(case for case in CASES["reduce_sum"] if case.output.dtype == "float32").tolerance
+    rows = np.array([[3e38, 3e38, -3e38], [3e38, -3e37, 0], [np.inf, 1, 1], [np.nan, 1, 1]], dtype=np.longdouble)
+    allowed = tolerance.allowed("float32", rows.sum(axis=1), [rows], {"dim": 1})
+    assert allowed is not None
+    assert np.isposinf(allowed).tolist() == [True, False, False, False]

@@ -8,7 +8,8 @@
  *           int64, modulo 2^64, a bool counting its non-zero bytes.
  * Layouts   any strides; out may not write one address twice. Aliasing: out may share no byte with in.
  * Values    float16 and bfloat16 accumulate in float32 and round once. float32 error is at most
- *           (64 + log2 n) 2^-24 sum|x|. NaN and infinities propagate as in IEEE addition. An empty sum writes +0; the sum of
+ *           (64 + log2 n) 2^-24 sum|x| while sum|x| is within the range of the accumulator; beyond it a partial sum may be
+ *           infinite. NaN and infinities propagate as in IEEE addition. An empty sum writes +0; the sum of
  *           negative zeros is +0, whatever their number.
  * Workspace asked for by the descriptor: partial sums where few long rows are split, on the cpu too.
  * Order     enqueued on the stream, capture-safe. Bits repeat for the same build, device model, descriptor and alignments;
