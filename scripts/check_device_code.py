@@ -41,6 +41,9 @@ WIDE = {
     "softmax_stream.*Contiguous": (True, True),
     "softmax_split_stats.*Contiguous": (True, False),
     "softmax_split_write.*Contiguous": (True, True),
+    # Vectors of columns: Li1 are the kernels of single columns.
+    "sum_columnsI.*Li(?!1E)\\d+E": (True, False),
+    "softmax_columnsI.*Li(?!1E)\\d+E": (True, False),
 }
 
 

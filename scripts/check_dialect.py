@@ -1,6 +1,6 @@
 """Refuses, in kernel files, what the dialect has a name for: launch syntax, literal lane counts and masks, vendor builtins.
 
-A kernel that says 32 is wrong on a machine with 64 lanes. Looks at *.cu, *.cuh and *.maca, comments left out. src/simt/ gives the
+A kernel that says 32 is wrong on a machine with 64 lanes. Looks at *.cu, *.cuh, *.maca and the headers beside them, comments left out. src/simt/ gives the
 words their meaning, benchmarks/ceiling.cu and benchmarks/peers/ are plain CUDA to compare with: they are exempt, and so is a line
 of ALLOWED. Prints a line for each finding; exit code 1 if there is one.
 """
@@ -22,7 +22,11 @@ RULES = (
     (re.compile(r"(>>|<<)=?\s*[56]\b"), "a shift by a literal lane count; use simt::kWarpSize"),
     (re.compile(r"0[xX][fF]{8}([fF]{8})?(?![0-9a-fA-F])"), "a literal full mask; use simt::kFullMask"),
     (re.compile(r"\bwarpSize\b"), "the vendor's lane count; use simt::kWarpSize"),
-    (re.compile(r"\b__(shfl|ballot|any|all|activemask|reduce)_?\w*\("), "a vendor's warp builtin; use its simt:: name"),
+    (re.compile(r"\b__(shfl|ballot|any|all|activemask|reduce|sync)_?\w*\("), "a vendor's builtin; use its simt:: name"),
+    (
+        re.compile(r"\b(atomic[A-Z]\w*|__threadfence\w*|__ld(g|c[agsv]|lu)|__st(wb|c[gs]|wt))\("),
+        "a vendor's builtin; use its simt:: name",
+    ),
     (re.compile(r"\basm\b"), "inline assembly outside src/simt"),
 )
 
@@ -39,7 +43,8 @@ def findings(root: Path) -> list[str]:
     found = []
     for file in sorted(root.rglob("*")):
         path = file.relative_to(root).as_posix()
-        if file.suffix not in SUFFIXES or path.startswith((*EXEMPT, "build", ".")):
+        is_kernel = file.suffix in SUFFIXES or re.fullmatch(r"ops/\w+/(nvidia|metax)/\w+\.h", path)
+        if not is_kernel or path.startswith((*EXEMPT, "build", ".")):
             continue
         for number, line in enumerate(COMMENT.sub(blank, file.read_text()).split("\n"), start=1):
             if f"{path}: {line.strip()}" in ALLOWED:

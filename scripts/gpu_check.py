@@ -6,6 +6,7 @@ import argparse
 import datetime
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,9 @@ from kernel_hash import kernel_hash
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_AVAILABLE = 77
+DEADLINE_S = 8 * 60  # of all stages; the build comes before
+CANNOT_START = ("Unable to find injection library", "not supported", "Failed to start", "could not be attached", "ERR_NVGPUCTRPERM")
+PROGRESS = re.compile(r"\w+, \d+ failed: \d+ of \d+$")
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
@@ -42,7 +46,7 @@ def stages(build: Path, bench: bool) -> Iterator[Stage]:
     run_ops = (sys.executable, "tests/run_ops.py", "--backend", "nvidia")
     yield Stage("smoke", (str(tests / "cuda_smoke"),), 60)
     yield Stage("stress, capture, 2^31", (str(tests / "cuda_stress"),), 120)
-    yield Stage("cases", (*run_ops, "--op", "all", "--mode", "test"), 240)
+    yield Stage("cases", (*run_ops, "--op", "all", "--mode", "test", "--cost", "large"), 240)
     yield Stage("Python API", (sys.executable, "-m", "pytest", "tests/test_nvidia.py", "-q", "--backend", "nvidia"), 120)
     for tool in SANITIZERS:
         options = ("--leak-check", "no") if tool == "memcheck" else ()
@@ -59,24 +63,36 @@ def stages(build: Path, bench: bool) -> Iterator[Stage]:
         )
 
 
-def run(stage: Stage, log: Path) -> Outcome:
-    """A sanitizer that cannot start on this machine has not found anything: it counts as not run."""
-    if shutil.which(stage.command[0]) is None:
+def cannot_start(stage: Stage, output: str) -> bool:
+    """A sanitizer that this machine does not let attach: it has neither found anything nor run the program."""
+    return stage.name.startswith("compute-sanitizer") and any(text in output for text in CANNOT_START) and "smoke:" not in output
+
+
+def run(stage: Stage, log: Path, seconds_left: float) -> Outcome:
+    """Only a sanitizer may be "not run": it is missing, or cannot start here. All else that gives no result has failed."""
+    is_sanitizer = stage.name.startswith("compute-sanitizer")
+    if is_sanitizer and shutil.which(stage.command[0]) is None:
         return Outcome(stage.name, "not run", 0.0, f"{stage.command[0]} is not installed")
+    limit = min(stage.limit_s, seconds_left)
     start = time.monotonic()
     try:
-        done = subprocess.run(stage.command, cwd=ROOT, capture_output=True, text=True, timeout=stage.limit_s, check=False)
+        done = subprocess.run(stage.command, cwd=ROOT, capture_output=True, text=True, timeout=limit, check=False)
         output, code = done.stdout + done.stderr, done.returncode
     except subprocess.TimeoutExpired as error:
         partial = error.stdout or ""
         text = partial.decode(errors="replace") if isinstance(partial, bytes) else partial
-        output, code = f"{text}\nstopped after {stage.limit_s} s", 1
+        output, code = f"{text}\nstopped after {limit:.0f} s", 1
+    except OSError as error:
+        output, code = str(error), 1
     with log.open("a") as file:
         file.write(f"== {stage.name} (exit code {code})\n{output}\n")
-    detail = "\n".join(output.strip().splitlines()[-3:])
-    cannot_start = stage.name.startswith("compute-sanitizer") and "smoke:" not in output and "ERROR SUMMARY" not in output
-    verdict = "passed" if code == 0 else "not run" if cannot_start or code == NOT_AVAILABLE else "failed"
-    return Outcome(stage.name, verdict, time.monotonic() - start, detail)
+    verdict = "passed" if code == 0 else "not run" if cannot_start(stage, output) else "failed"
+    return Outcome(stage.name, verdict, time.monotonic() - start, "\n".join(last_lines(output)))
+
+
+def last_lines(output: str) -> list[str]:
+    """Without lines that a progress display wrote over."""
+    return [line.rsplit("\r", 1)[-1] for line in output.strip().splitlines() if not PROGRESS.match(line)][-3:]
 
 
 def device() -> tuple[str, str]:
@@ -142,29 +158,37 @@ def main() -> int:
     log.write_text("")
     floors_file = arguments.build / "gpu_floors.json"
     floors_file.unlink(missing_ok=True)
-    outcomes = []
-    for stage in stages(arguments.build, arguments.bench):
-        outcomes.append(run(stage, log))
-        print(f"{outcomes[-1].verdict:8} {outcomes[-1].seconds:6.1f} s  {stage.name}", flush=True)
-        if outcomes[-1].verdict != "passed":
-            print(outcomes[-1].detail, flush=True)
-
-    summary = {
-        "date": datetime.date.today().isoformat(),
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    start = time.monotonic()
+    planned = list(stages(arguments.build, arguments.bench))
+    summary: dict[str, Any] = {
+        "date": datetime.datetime.now(tz=datetime.timezone.utc).isoformat(timespec="minutes"),
         "device": name,
         "driver": driver,
         "commit": commit(),
         "kernel_hash": kernel_hash(),
-        "verdict": "failed" if any(outcome.verdict == "failed" for outcome in outcomes) else "passed",
-        "stages": [asdict(outcome) for outcome in outcomes],
+        "verdict": "failed",
+        "stages": [],
     }
-    floors = json.loads(floors_file.read_text()) if floors_file.exists() else None
-    if floors is not None:
-        summary["floors"] = floors
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    stem = f"gpu-check-{name.lower().replace(' ', '-')}-{summary['date']}"
-    (arguments.out / f"{stem}.json").write_text(json.dumps(summary, indent=1) + os.linesep)
-    (arguments.out / f"{stem}.md").write_text(markdown(summary, floors))
+    stem = f"gpu-check-{name.lower().replace(' ', '-')}-{summary['date'][:10]}"
+    for stage in planned:
+        outcome = run(stage, log, max(1.0, DEADLINE_S - (time.monotonic() - start)))
+        print(f"{outcome.verdict:8} {outcome.seconds:6.1f} s  {outcome.name}", flush=True)
+        if outcome.verdict != "passed":
+            print(outcome.detail, flush=True)
+        summary["stages"].append(asdict(outcome))
+        is_whole = len(summary["stages"]) == len(planned)
+        verdicts = {done["verdict"] for done in summary["stages"]}
+        summary["verdict"] = "passed" if is_whole and "failed" not in verdicts else "failed"
+        if floors_file.exists():
+            summary["floors"] = json.loads(floors_file.read_text())
+        # After each stage: a run that is cut short leaves what it found.
+        (arguments.out / f"{stem}.json").write_text(json.dumps(summary, indent=1) + os.linesep)
+        (arguments.out / f"{stem}.md").write_text(markdown(summary, summary.get("floors")))
+    for row in summary.get("floors", {}).get("rows", ()):
+        print(
+            f"{row['verdict']:6} {row['name']:40} {row['us']:9.1f} us  PyTorch {row['torch_us']:9.1f} us  {row['share_of_ceiling']:.3f}"
+        )
     print(f"{summary['verdict']}: {arguments.out / stem}.md")
     return 1 if summary["verdict"] == "failed" else 0
 

@@ -12,18 +12,29 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PATTERNS = ("src/simt/*", "src/backends/nvidia/*", "ops/*/*.cuh", "ops/*/nvidia/*")
+PATTERNS = (
+    "src/simt/*",
+    "src/backends/nvidia/*",
+    "src/core/*",
+    "ops/*/*.cuh",
+    "ops/*/*.h",
+    "ops/*/*.cc",
+    "ops/*/nvidia/*",
+    "cmake/cuda.cmake",
+    "cmake/compile.cmake",
+)
+BINDING = "python.cc"
 
 
 def kernel_hash(root: Path = ROOT) -> str:
     digest = hashlib.sha256()
-    for file in sorted({file for pattern in PATTERNS for file in root.glob(pattern) if file.is_file()}):
+    for file in sorted({file for pattern in PATTERNS for file in root.glob(pattern) if file.is_file() and file.name != BINDING}):
         digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
 def newest_check(root: Path = ROOT) -> dict[str, str] | None:
-    """The summary of the latest GPU check, by its date."""
+    """The summary of the latest GPU check, by its date and time."""
     summaries = [json.loads(file.read_text()) for file in (root / "benchmarks" / "results").glob("gpu-check-*.json")]
     return max(summaries, key=lambda summary: summary["date"], default=None)
 

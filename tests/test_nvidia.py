@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -72,6 +73,20 @@ def test_a_one_shot_call_that_is_new_while_capturing_says_prepare_first() -> Non
     graph = torch.cuda.CUDAGraph()
     with pytest.raises(RuntimeError, match="prepare"), torch.cuda.graph(graph):
         rt.softmax_(out, x)
+
+
+def test_a_forked_child_of_a_process_that_used_the_gpu_is_told_so() -> None:
+    x, out = rows(), torch.empty(64, 4096, device="cuda")
+    rt.copy_(out, x)
+    torch.cuda.synchronize()
+    child = os.fork()
+    if child == 0:
+        try:
+            rt.copy_(out, x)
+        except RuntimeError as error:
+            os._exit(0 if "forked from one that used the GPU" in str(error) else 2)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_workspace_on_the_cpu_is_refused() -> None:

@@ -17,7 +17,7 @@ enum {
   OPRT_ERR_BACKEND_UNAVAILABLE = 4,    /* not built, no driver, no device */
   OPRT_ERR_OUT_OF_MEMORY = 5,          /* host or device memory could not be had */
   OPRT_ERR_DEVICE_ERROR = 6,           /* the vendor's runtime refused a call */
-  OPRT_ERR_INTERNAL = 7                /* a fault of this library */
+  OPRT_ERR_INTERNAL = 7                /* a fault of this library; any function may return it */
 };
 
 /* The enumerator's name, "OPRT_ERR_UNSUPPORTED" for 2; "OPRT_ERR_UNKNOWN" for a code that is none. Never NULL, static. */

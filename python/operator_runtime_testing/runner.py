@@ -14,6 +14,7 @@ import os
 import shlex
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -166,6 +167,9 @@ class Run:
                 if result.verdict == "failed" and self.failed(case, "test", result.text):
                     break
         print_tests(self.out, self.runtime.backend, self.tests)
+        counts = Counter(result.verdict for result in self.tests)
+        said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("passed", "failed", "refused", "skipped"))
+        self.out.print(f"{len(self.tests)} cases: {said}", markup=False)
 
     def bench(self, cases: Sequence[Case]) -> None:
         load_before = os.getloadavg()[0]

@@ -9,9 +9,9 @@ namespace oprt {
 struct Backend {
   oprt_backend_t id;
   int32_t device_type;                       // OPRT_DEVICE_*
-  void (*check_available)();                 // throws BACKEND_UNAVAILABLE with the reason
+  void (*check_available)();                 // throws BACKEND_UNAVAILABLE with the reason; DEVICE_ERROR in a forked child
   void (*check_stream)(const void* stream);  // throws INVALID_ARGUMENT on argument "stream"
-  int32_t (*enter_device)(int32_t id);       // makes device `id` current and returns the one that was; throws DEVICE_ERROR
+  int32_t (*enter_device)(int32_t id);       // makes device `id` current and returns the one that was; throws INVALID_ARGUMENT, DEVICE_ERROR
   void (*leave_device)(int32_t previous);    // undoes enter_device; does not throw
 };
 

@@ -146,16 +146,20 @@ static void without_elements_data_may_be_null(void) {
 static void spans_past_int64_are_refused(void) {
   const oprt_tensor_view_t good = contiguous(OPRT_DTYPE_FLOAT32, 1, DIMS(2));
   oprt_tensor_view_t bad = strided(OPRT_DTYPE_FLOAT32, 1, DIMS(2), DIMS(INT64_MAX / 2));
-  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_INVALID_ARGUMENT, "in", "in");
+  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_INVALID_ARGUMENT, "in",
+              "which reach further than 2^63 - 1 bytes");
   bad.strides[0] = INT64_MIN;
-  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_INVALID_ARGUMENT, "in", "in");
+  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_INVALID_ARGUMENT, "in",
+              "which reach further than 2^63 - 1 bytes");
   bad.strides[0] = INT64_MAX / 8;
   CHECK_STATUS(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_OK);
   bad = strided(OPRT_DTYPE_FLOAT32, 2, DIMS(2, 2), DIMS(INT64_MAX / 8, INT64_MAX / 4));
-  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_INVALID_ARGUMENT, "in", "in");
+  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_INVALID_ARGUMENT, "in",
+              "which reach further than 2^63 - 1 bytes");
   /* More elements than int64 counts, at one address. */
   bad = strided(OPRT_DTYPE_INT8, 3, DIMS(INT64_MAX, INT64_MAX, 4), DIMS(0, 0, 0));
-  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_INVALID_ARGUMENT, "in", "in");
+  CHECK_ERROR(oprt_check_copy_support(OPRT_BACKEND_CPU, &good, &bad), OPRT_ERR_INVALID_ARGUMENT, "in",
+              "which is more than 2^63 - 1 bytes");
 }
 
 static void misaligned_pointers_are_refused(void) {

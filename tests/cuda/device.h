@@ -151,15 +151,22 @@ inline double element(oprt_dtype_t dtype, const char* bytes, size_t i) {
   }
 }
 
-// The first difference of two storages as text, or "". Floats may differ by `tolerance` (absolute); everything else by no bit.
+// What two floats may differ by; everything else by no bit.
+struct Tolerance {
+  double absolute = 0;
+  double relative = 0;
+};
+
+// The first difference of two storages as text, or "".
 inline std::string difference(oprt_dtype_t dtype, const std::vector<char>& actual, const std::vector<char>& expected,
-                              double tolerance) {
+                              const Tolerance& tolerance) {
   const size_t size = oprt_dtype_size(dtype);
   for (size_t i = 0; i < expected.size() / size; ++i) {
     if (std::memcmp(actual.data() + i * size, expected.data() + i * size, size) == 0) continue;
     const double got = element(dtype, actual.data(), i);
     const double want = element(dtype, expected.data(), i);
-    if (tolerance > 0 && std::abs(got - want) <= tolerance) continue;
+    const double allowed = tolerance.absolute + tolerance.relative * std::abs(want);
+    if (allowed > 0 && std::abs(got - want) <= allowed) continue;
     return "element " + std::to_string(i) + " of out's storage is " + std::to_string(got) + ", expected " + std::to_string(want);
   }
   return "";

@@ -1,5 +1,6 @@
 // Every kind of kernel of every operator on the GPU, once or twice, against the cpu backend. Small enough for compute-sanitizer: at
-// most 150 launches. Prints each case that fails; exit code 1 if one does, 77 where there is no GPU.
+// most 150 launches (kernels that split or fold take two or three). Prints each case that fails; exit code 1 if one does, 77 where
+// there is no GPU.
 #include <array>
 #include <set>
 #include <utility>
@@ -31,7 +32,7 @@ std::string run(oprt_device_t device, const oprt_tensor_view_t& out, const std::
 
 // Runs Op on the cpu and on the GPU from the same bytes and compares out's whole storage, gaps included.
 template <class Op, size_t N, class... Attributes>
-void compare(const std::string& name, oprt_dtype_t in_dtype, oprt_dtype_t out_dtype, double tolerance,
+void compare(const std::string& name, oprt_dtype_t in_dtype, oprt_dtype_t out_dtype, const Tolerance& tolerance,
              const std::array<Layout, N>& in_layouts, const Layout& out_layout, const Attributes&... attributes) {
   const std::vector<char> before = random_elements(out_dtype, out_layout.storage, 1);
   std::vector<char> expected = before;
@@ -67,7 +68,7 @@ void compare(const std::string& name, oprt_dtype_t in_dtype, oprt_dtype_t out_dt
 
 void copies() {
   for (const oprt_dtype_t dtype : {OPRT_DTYPE_INT8, OPRT_DTYPE_BFLOAT16, OPRT_DTYPE_FLOAT32, OPRT_DTYPE_COMPLEX128}) {
-    const auto copy = [&](const Layout& in, const Layout& out) { compare<rt::Copy, 1>("copy", dtype, dtype, 0, {in}, out); };
+    const auto copy = [&](const Layout& in, const Layout& out) { compare<rt::Copy, 1>("copy", dtype, dtype, {}, {in}, out); };
     copy(dense({4097}), dense({4097}));
     copy(dense({1025}, 3), dense({1025}, 1));
     copy(pitched(33, 129, 200, 1), dense({33, 129}));
@@ -78,9 +79,9 @@ void copies() {
 }
 
 void additions() {
-  for (const oprt_dtype_t dtype : {OPRT_DTYPE_INT8, OPRT_DTYPE_FLOAT16, OPRT_DTYPE_FLOAT32, OPRT_DTYPE_FLOAT64}) {
+  for (const oprt_dtype_t dtype : {OPRT_DTYPE_INT8, OPRT_DTYPE_FLOAT16, OPRT_DTYPE_FLOAT32}) {
     const auto add = [&](const Layout& a, const Layout& b, const Layout& out) {
-      compare<rt::VectorAdd, 2>("vector_add", dtype, dtype, 0, {a, b}, out);
+      compare<rt::VectorAdd, 2>("vector_add", dtype, dtype, {}, {a, b}, out);
     };
     add(dense({4097}), dense({4097}), dense({4097}));
     add(dense({1025}, 1), dense({1025}, 2), dense({1025}, 3));
@@ -107,16 +108,15 @@ void sums() {
                                                           const std::vector<int32_t>& dims) {
       const double terms = static_cast<double>(n);
       const double tolerance = unit == 0 ? 0 : 2 * (64 + std::log2(terms)) * 0x1p-24 * 2 * terms + 2 * unit * 2 * terms;
-      compare<rt::ReduceSum, 1>("reduce_sum", in, out, tolerance, {x}, y, dims, false);
+      compare<rt::ReduceSum, 1>("reduce_sum", in, out, {tolerance, 0}, {x}, y, dims, false);
     };
-    sum(1025, dense({33, 1025}), dense({33}), last);
     sum(7, dense({1000, 7}, 1), dense({1000}), last);
     sum(300000, dense({2, 300000}), dense({2}), last);
     sum(129, dense({129, 70}), dense({70}), first);
     sum(5000, dense({5000, 8}), dense({8}), first);
     sum(33, dense({5, 33, 70}), dense({5, 70}), {1});
     sum(15, dense({3, 33, 5}), dense({33}), {0, 2});
-    sum(4097, dense({4097}), dense({}), {});
+    sum(4097, dense({33, 4097}), dense({33}), last);
     sum(500, stepped(500, -3), dense({}), {});
   }
 }
@@ -124,12 +124,12 @@ void sums() {
 void softmaxes() {
   struct Types {
     oprt_dtype_t dtype;
-    double tolerance;  // absolute; results are at most 1
+    double tolerance;  // relative: in float32 and float64 some roundings, in bfloat16 one of either side
   };
   for (const auto& [dtype, tolerance] :
-       {Types{OPRT_DTYPE_FLOAT32, 1e-6}, Types{OPRT_DTYPE_BFLOAT16, 0x1p-8}, Types{OPRT_DTYPE_FLOAT64, 1e-14}}) {
+       {Types{OPRT_DTYPE_FLOAT32, 1e-5}, Types{OPRT_DTYPE_BFLOAT16, 0x1p-7}, Types{OPRT_DTYPE_FLOAT64, 1e-13}}) {
     const auto softmax = [&, dtype = dtype, tolerance = tolerance](const Layout& x, const Layout& y, int32_t dim) {
-      compare<rt::Softmax, 1>("softmax", dtype, dtype, tolerance, {x}, y, dim);
+      compare<rt::Softmax, 1>("softmax", dtype, dtype, {0, tolerance}, {x}, y, dim);
     };
     softmax(dense({33, 7}), dense({33, 7}), -1);
     softmax(dense({37, 64}), dense({37, 64}), -1);

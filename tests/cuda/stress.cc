@@ -1,7 +1,8 @@
-// One descriptor, eight threads, eight streams; a first execute that is captured in a graph and replayed after its descriptor is
-// gone; tensors past 2^31 elements. Exit code 1 if a part fails, 77 where there is no GPU.
+// A first execute that is captured in a graph and replayed after its descriptor is gone; one descriptor, eight threads, eight
+// streams; tensors past 2^31 elements. Exit code 1 if a part fails, 77 where there is no GPU.
 #include <atomic>
 #include <thread>
+#include <type_traits>
 
 #include "device.h"
 
@@ -41,6 +42,12 @@ DeviceMemory filled(const std::vector<char>& bytes) {
   return memory;
 }
 
+// What two sums of n elements in [-2, 2) may differ by: (64 + log2 n) 2^-24 sum|x| on either side.
+float sum_tolerance(int64_t n) {
+  const auto terms = static_cast<float>(n);
+  return 2 * (64 + std::log2(terms)) * 0x1p-24f * 2 * terms;
+}
+
 // The split sum is the one operator whose workspace is not empty: the hardest to share.
 void many_threads_share_a_descriptor() {
   constexpr int kThreads = 8;
@@ -69,27 +76,54 @@ void many_threads_share_a_descriptor() {
     });
   }
   for (std::thread& thread : threads) thread.join();
+  std::vector<float> expected(2);
+  std::vector<char> host = random_elements(OPRT_DTYPE_FLOAT32, in.storage, 7);
+  const rt::View cpu_out(view_of(out, OPRT_DTYPE_FLOAT32, expected.data(), rt::kCpu));
+  const rt::ConstView cpu_in(view_of(in, OPRT_DTYPE_FLOAT32, host.data(), rt::kCpu));
+  rt::run(rt::Prepared<rt::ReduceSum>(OPRT_BACKEND_CPU, cpu_out, cpu_in, std::vector<int32_t>{1}, false), cpu_out, cpu_in);
   bool same = errors == 0;
   for (const auto& result : results) same = same && result == results[0];
-  expect(same, "8 threads on 8 streams execute one descriptor and get the same bits");
+  for (size_t i = 0; i < 2; ++i) same = same && std::abs(results[0][i] - expected[i]) <= sum_tolerance(1 << 20);
+  expect(same, "8 threads on 8 streams execute one descriptor, get the same bits, and the sums are right");
 }
 
-// Everything that capture could trip over happens in create: this execute is the first that the process makes of its kernel.
+struct Allowed {
+  float relative;
+  float absolute;
+};
+
+// Everything that capture could trip over happens in create: this execute is the first that the process makes of its kernel. An
+// operator of two inputs gets the same one twice.
 template <class Op, class... Attributes>
-void replays_after_its_scope(const char* what, const Layout& in, const Layout& out, const Attributes&... attributes) {
-  const std::vector<char> bytes = random_elements(OPRT_DTYPE_FLOAT32, in.storage, 11);
+void replays_after_its_scope(const char* what, Allowed allowed, const Layout& in, const Layout& out,
+                             const Attributes&... attributes) {
+  std::vector<char> bytes = random_elements(OPRT_DTYPE_FLOAT32, in.storage, 11);
   const DeviceMemory x = filled(bytes);
   const DeviceMemory y(static_cast<size_t>(out.storage) * sizeof(float));
   const Stream stream;
   cudaGraphExec_t graph_exec = nullptr;
   DeviceMemory* workspace = nullptr;
+  const auto prepare = [&](oprt_backend_t backend, const rt::View& to, const rt::ConstView& from) {
+    if constexpr (std::is_same_v<Op, rt::VectorAdd>) {
+      return rt::Prepared<Op>(backend, to, from, from);
+    } else {
+      return rt::Prepared<Op>(backend, to, from, attributes...);
+    }
+  };
+  const auto execute = [](const rt::Prepared<Op>& op, const rt::Launch& launch, void* to, const void* from) {
+    if constexpr (std::is_same_v<Op, rt::VectorAdd>) {
+      op.execute(launch, to, from, from);
+    } else {
+      op.execute(launch, to, from);
+    }
+  };
   {
-    const rt::Prepared<Op> op(OPRT_BACKEND_NVIDIA, rt::View(view_of(out, OPRT_DTYPE_FLOAT32, nullptr, kGpu)),
-                              rt::ConstView(view_of(in, OPRT_DTYPE_FLOAT32, nullptr, kGpu)), attributes...);
+    const rt::Prepared<Op> op = prepare(OPRT_BACKEND_NVIDIA, rt::View(view_of(out, OPRT_DTYPE_FLOAT32, nullptr, kGpu)),
+                                        rt::ConstView(view_of(in, OPRT_DTYPE_FLOAT32, nullptr, kGpu)));
     workspace = new DeviceMemory(op.workspace_size());
     cudaGraph_t graph = nullptr;
     cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
-    op.execute({workspace->data(), workspace->size(), stream.get()}, y.data(), x.data());
+    execute(op, {workspace->data(), workspace->size(), stream.get()}, y.data(), x.data());
     cuda(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
     cuda(cudaGraphInstantiate(&graph_exec, graph, 0), "cudaGraphInstantiate");
     cudaGraphDestroy(graph);
@@ -105,13 +139,15 @@ void replays_after_its_scope(const char* what, const Layout& in, const Layout& o
   const std::vector<float> second = replay(0xff);
 
   std::vector<float> expected(static_cast<size_t>(out.storage));
-  const rt::View cpu_out(view_of(out, OPRT_DTYPE_FLOAT32, expected.data(), rt::kCpu));
-  std::vector<char> copy = bytes;
-  const rt::ConstView cpu_in(view_of(in, OPRT_DTYPE_FLOAT32, copy.data(), rt::kCpu));
-  rt::run(rt::Prepared<Op>(OPRT_BACKEND_CPU, cpu_out, cpu_in, attributes...), cpu_out, cpu_in);
+  const rt::Prepared<Op> cpu = prepare(OPRT_BACKEND_CPU, rt::View(view_of(out, OPRT_DTYPE_FLOAT32, expected.data(), rt::kCpu)),
+                                       rt::ConstView(view_of(in, OPRT_DTYPE_FLOAT32, bytes.data(), rt::kCpu)));
+  const rt::Workspace cpu_workspace(cpu.workspace_size());
+  const auto* cpu_in = bytes.data() + static_cast<size_t>(in.offset) * sizeof(float);
+  execute(cpu, {cpu_workspace.data(), cpu_workspace.size(), nullptr}, expected.data(), cpu_in);
   bool close = first == second;
-  for (size_t i = 0; i < expected.size(); ++i)
-    close = close && std::abs(first[i] - expected[i]) <= 1e-3f * (1 + std::abs(expected[i]));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    close = close && std::abs(first[i] - expected[i]) <= allowed.absolute + allowed.relative * std::abs(expected[i]);
+  }
   expect(close, what);
   cudaGraphExecDestroy(graph_exec);
   delete workspace;
@@ -154,6 +190,17 @@ void sizes_past_2_31() {
           y.data(), x.data(), x.data());
   check_ends("vector_add of 2^31 + 4113 bytes", [&](int64_t i) { return static_cast<char>(2 * byte_at(i)); });
 
+  // Backwards: element by element, with 64-bit indices.
+  const Layout reversed = stepped(kHuge, -1);
+  execute(rt::Prepared<rt::Copy>(OPRT_BACKEND_NVIDIA, rt::View(i8(nullptr, flat)), rt::ConstView(i8(nullptr, reversed))), y.data(),
+          x.data() + reversed.offset);
+  check_ends("copy of 2^31 + 4113 bytes, reversed", [&](int64_t i) { return byte_at(kHuge - 1 - i); });
+  execute(rt::Prepared<rt::VectorAdd>(OPRT_BACKEND_NVIDIA, rt::View(i8(nullptr, flat)), rt::ConstView(i8(nullptr, reversed)),
+                                      rt::ConstView(i8(nullptr, flat))),
+          y.data(), x.data() + reversed.offset, x.data());
+  check_ends("vector_add of 2^31 + 4113 bytes, one input reversed",
+             [&](int64_t i) { return static_cast<char>(byte_at(kHuge - 1 - i) + byte_at(i)); });
+
   int64_t expected_sum = 0;
   for (int64_t i = 0; i < 251; ++i) expected_sum += byte_at(i) * ((kHuge - i + 250) / 251);
   const DeviceMemory total(sizeof(int64_t));
@@ -161,6 +208,34 @@ void sizes_past_2_31() {
                                       rt::ConstView(i8(nullptr, flat)), std::vector<int32_t>{}, false),
           total.data(), x.data());
   expect(read_back<int64_t>(total, 1)[0] == expected_sum, "reduce_sum of 2^31 + 4113 bytes");
+
+  // Every second byte of 32771, 65537 times over: dims that cannot be joined, so a 64-bit point is divided.
+  constexpr int64_t kTimes = 65537, kColumns = 32771;
+  const Layout repeated{{kTimes, kColumns}, {0, 2}, 2 * kColumns, 0};
+  expected_sum = 0;
+  for (int64_t i = 0; i < kColumns; ++i) expected_sum += kTimes * byte_at(2 * i);
+  execute(rt::Prepared<rt::ReduceSum>(OPRT_BACKEND_NVIDIA, rt::View(view_of(dense({}), OPRT_DTYPE_INT64, nullptr, kGpu)),
+                                      rt::ConstView(i8(nullptr, repeated)), std::vector<int32_t>{}, false),
+          total.data(), x.data());
+  expect(read_back<int64_t>(total, 1)[0] == expected_sum, "reduce_sum of 65537 x 32771 bytes, strided");
+}
+
+// 32 bytes written 2^30 times: more pieces of rows than 31 bits count.
+void rows_past_2_31_pieces() {
+  constexpr int64_t kRows = int64_t{1} << 30, kColumns = 32;
+  const DeviceMemory x = filled(random_elements(OPRT_DTYPE_INT8, kColumns, 3));
+  const DeviceMemory y(kRows * kColumns);
+  const Layout in{{kRows, kColumns}, {0, 1}, kColumns, 0};
+  const rt::Prepared<rt::Copy> copy(OPRT_BACKEND_NVIDIA,
+                                    rt::View(view_of(dense({kRows, kColumns}), OPRT_DTYPE_INT8, nullptr, kGpu)),
+                                    rt::ConstView(view_of(in, OPRT_DTYPE_INT8, nullptr, kGpu)));
+  copy.execute({}, y.data(), x.data());
+  cuda(cudaDeviceSynchronize(), copy.implementation());
+  const auto row = read_back<char>(x, kColumns);
+  bool ok = true;
+  for (const int64_t at : {int64_t{0}, kRows / 2, kRows - 1})
+    ok = ok && read_back<char>(y, kColumns, static_cast<size_t>(at * kColumns)) == row;
+  expect(ok, "copy of one row to 2^30 rows");
 }
 
 // Rows past the 2^31st element must be written: zeros become 1/1024.
@@ -180,6 +255,16 @@ void softmax_past_2_31() {
     for (const uint16_t bits : read_back<uint16_t>(x, kColumns, static_cast<size_t>(row * kColumns))) ok = ok && bits == 0x1400;
   }
   expect(ok, "softmax of 2^31 + 16384 float16, in place");
+}
+
+void devices_that_do_not_exist_are_refused() {
+  bool refused = true;
+  for (const int32_t id : {-1, 99}) {
+    const oprt_tensor_view_t view = view_of(dense({4}), OPRT_DTYPE_FLOAT32, nullptr, {OPRT_DEVICE_CUDA, id});
+    refused = refused && oprt_check_copy_support(OPRT_BACKEND_NVIDIA, &view, &view) == OPRT_ERR_INVALID_ARGUMENT &&
+              std::strstr(oprt_last_error(), "out is on cuda device") != nullptr;
+  }
+  expect(refused, "tensors on devices -1 and 99 are refused by name");
 }
 
 // The caller's device stays current, whatever device the tensors are on.
@@ -208,15 +293,21 @@ void runs_on_another_device() {
 
 int main() try {
   require_gpu();
+  constexpr Allowed kSoftmax{1e-5f, 0};
+  constexpr Allowed kExact{0, 0};
+  replays_after_its_scope<rt::Softmax>("softmax: a captured first execute replays after its descriptor is gone", kSoftmax,
+                                       dense({64, 1000}), dense({64, 1000}), int32_t{1});
+  replays_after_its_scope<rt::Softmax>("softmax of one long row: the same", kSoftmax, dense({1, 500000}), dense({1, 500000}),
+                                       int32_t{1});
+  replays_after_its_scope<rt::ReduceSum>("reduce_sum of one long row: the same", {0, sum_tolerance(1000000)}, dense({1, 1000000}),
+                                         dense({1}), std::vector<int32_t>{1}, false);
+  replays_after_its_scope<rt::Copy>("copy, transposed: the same", kExact, transposed(dense({300, 200}), 0, 1), dense({200, 300}));
+  replays_after_its_scope<rt::VectorAdd>("vector_add: the same", kExact, dense({300, 200}), dense({300, 200}));
   many_threads_share_a_descriptor();
-  replays_after_its_scope<rt::Softmax>("softmax: a captured first execute replays after its descriptor is gone", dense({64, 1000}),
-                                       dense({64, 1000}), int32_t{1});
-  replays_after_its_scope<rt::Softmax>("softmax of one long row: the same", dense({1, 500000}), dense({1, 500000}), int32_t{1});
-  replays_after_its_scope<rt::ReduceSum>("reduce_sum of one long row: the same", dense({1, 1000000}), dense({1}),
-                                         std::vector<int32_t>{1}, false);
-  replays_after_its_scope<rt::Copy>("copy, transposed: the same", transposed(dense({300, 200}), 0, 1), dense({200, 300}));
   sizes_past_2_31();
+  rows_past_2_31_pieces();
   softmax_past_2_31();
+  devices_that_do_not_exist_are_refused();
   int devices = 0;
   cuda(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
   if (devices < 2) {

@@ -36,8 +36,8 @@ OPRT_BEGIN_C
  * UNSUPPORTED          a pair of dtypes that is not listed, a device that is neither cpu nor cuda; nothing
  *                      in the backend takes the case
  * BACKEND_UNAVAILABLE  the backend cannot run here
- * OUT_OF_MEMORY        host memory
- * DEVICE_ERROR         a kernel could not be loaded or configured
+ * OUT_OF_MEMORY        of the host, or of the device to load a kernel
+ * DEVICE_ERROR         a kernel could not be loaded or configured, or the process was forked from one that used the GPU
  */
 OPRT_EXPORT oprt_status_t oprt_create_reduce_sum_descriptor(oprt_descriptor_t** desc, oprt_backend_t backend,
                                                             const oprt_tensor_view_t* out, const oprt_tensor_view_t* in,
@@ -56,7 +56,8 @@ OPRT_EXPORT oprt_status_t oprt_get_reduce_sum_workspace_size(const oprt_descript
  * INVALID_ARGUMENT        another operator's descriptor, a NULL or misaligned pointer or workspace, forbidden overlap,
  *                         a stream on the cpu
  * INSUFFICIENT_WORKSPACE  workspace_size is too small
- * DEVICE_ERROR            the launch failed
+ * DEVICE_ERROR            the launch failed, or the process was forked from one that used the GPU
+ * OUT_OF_MEMORY           of the device to launch; on the cpu, of the host for threads after a fork
  */
 OPRT_EXPORT oprt_status_t oprt_execute_reduce_sum(const oprt_descriptor_t* desc, void* workspace, size_t workspace_size, void* out,
                                                   const void* in, void* stream) OPRT_NOEXCEPT;

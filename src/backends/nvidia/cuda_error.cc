@@ -1,5 +1,6 @@
 #include "simt/cuda_error.h"
 
+#include <mutex>
 #include <string>
 
 #include "core/error.h"
@@ -29,6 +30,10 @@ void prepare_kernel(const void* kernel, size_t shared_bytes) {
                 OPRT_CUDA_ARCHITECTURES);
   }
   check(error, "loading a kernel");
+  // Another thread may ask for more for the same kernel: the limit must only grow.
+  static std::mutex limits;
+  const std::lock_guard<std::mutex> lock(limits);
+  OPRT_CUDA_TRY(cudaFuncGetAttributes(&attributes, kernel));
   if (shared_bytes > static_cast<size_t>(attributes.maxDynamicSharedSizeBytes)) {
     OPRT_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)));
   }

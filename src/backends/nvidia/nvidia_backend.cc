@@ -18,11 +18,11 @@ constexpr int kMaxDevices = 64;
 
 // The process that first used a device: CUDA does not survive fork.
 std::atomic<pid_t> owner{0};
+std::atomic<int> num_devices{0};
 
 void check_not_forked() {
-  pid_t expected = 0;
-  const pid_t self = getpid();
-  if (owner.compare_exchange_strong(expected, self) || expected == self) return;
+  const pid_t used_by = owner;
+  if (used_by == 0 || used_by == getpid()) return;
   throw Error(OPRT_ERR_DEVICE_ERROR, "",
               "this process was forked from one that used the GPU; CUDA needs a process of its own (spawn)");
 }
@@ -34,7 +34,11 @@ void check_available() {
              "backend nvidia is not available: no NVIDIA driver is installed");
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
-  if (error == cudaSuccess && count > 0) return;
+  if (error == cudaSuccess && count > 0) {
+    owner = getpid();
+    num_devices = count;
+    return;
+  }
   cudaGetLastError();
   int runtime = 0;
   cudaRuntimeGetVersion(&runtime);
@@ -47,6 +51,8 @@ void check_available() {
 
 int32_t enter_device(int32_t id) {
   check_not_forked();
+  OPRT_CHECK(id >= 0 && id < num_devices, "out", OPRT_ERR_INVALID_ARGUMENT, "out is on cuda device %d, expected 0..%d", id,
+             num_devices - 1);
   int previous = 0;
   OPRT_CUDA_TRY(cudaGetDevice(&previous));
   if (previous != id) OPRT_CUDA_TRY(cudaSetDevice(id));
