@@ -1,8 +1,8 @@
 """Refuses, in kernel files, what the dialect has a name for: launch syntax, literal lane counts and masks, vendor builtins.
 
-A kernel that says 32 is wrong on a machine with 64 lanes. Looks at *.cu, *.cuh, *.maca and the headers beside them, comments left out. src/simt/ gives the
-words their meaning, benchmarks/ceiling.cu and benchmarks/peers/ are plain CUDA to compare with: they are exempt, and so is a line
-of ALLOWED. Prints a line for each finding; exit code 1 if there is one.
+A kernel that says 32 is wrong on a machine with 64 lanes. Looks at *.cu, *.cuh, *.maca and the headers beside them, comments left
+out. src/simt/ gives the words their meaning, benchmarks/ceiling.cu and benchmarks/peers/ are plain CUDA to compare with: they are
+exempt, and so is a line of ALLOWED. Prints a line for each finding; exit code 1 if there is one.
 """
 
 from __future__ import annotations
