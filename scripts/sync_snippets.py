@@ -20,7 +20,18 @@ import sys
 import textwrap
 from pathlib import Path
 
-LANGUAGES = {".c": "c", ".h": "c", ".cc": "cpp", ".hpp": "cpp", ".py": "python", ".sh": "bash", ".txt": "cmake", ".cmake": "cmake"}
+LANGUAGES = {
+    ".c": "c",
+    ".h": "c",
+    ".cc": "cpp",
+    ".cu": "cpp",
+    ".cuh": "cpp",
+    ".hpp": "cpp",
+    ".py": "python",
+    ".sh": "bash",
+    ".txt": "cmake",
+    ".cmake": "cmake",
+}
 SNIPPET = re.compile(r"^<!-- snippet: (?P<source>.+?) -->\n```[^\n]*\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 RANGE = re.compile(r'^(?P<path>\S+) "(?P<first>[^"]+)"(?: \.\. "(?P<last>[^"]+)")?$')
 MARKER = re.compile(r"^\s*(//|#|/\*)\s*\[/?\w+\]\s*(\*/)?$")

@@ -11,8 +11,9 @@ struct Backend {
   int32_t device_type;                       // OPRT_DEVICE_*
   void (*check_available)();                 // throws BACKEND_UNAVAILABLE with the reason; DEVICE_ERROR in a forked child
   void (*check_stream)(const void* stream);  // throws INVALID_ARGUMENT on argument "stream"
-  int32_t (*enter_device)(int32_t id);       // makes device `id` current and returns the one that was; throws INVALID_ARGUMENT, DEVICE_ERROR
-  void (*leave_device)(int32_t previous);    // undoes enter_device; does not throw
+  // Makes device `id` current and returns the one that was. Throws INVALID_ARGUMENT (no such device), DEVICE_ERROR.
+  int32_t (*enter_device)(int32_t id);
+  void (*leave_device)(int32_t previous);  // undoes enter_device; does not throw
 };
 
 // Runs what stands in its scope on device `id` of `backend`, and restores the caller's device.
