@@ -42,13 +42,13 @@ void execute(const Descriptor& descriptor, const Operands& operands, nb::handle 
   descriptor.execute(views, workspace.data(), bytes, current_stream(kind, views[0].device));
 }
 
-}  // namespace
-
 void read_inputs(const Operator& op, const nb::handle* inputs, Operands& operands) {
   for (int k = 0; k < op.num_inputs; ++k) operands.read(k + 1, op.input_names[k], inputs[k], Access::kRead);
   if (operands.kind(1).is_torch && in_dual_level()) [[unlikely]]
     operands.check_not_dual();
 }
+
+}  // namespace
 
 void read_operands(const Operator& op, const nb::handle* tensors, Operands& operands) {
   operands.read(0, "out", tensors[0], Access::kWrite);
