@@ -50,7 +50,7 @@ say_download() {
   elif is_cpu_index; then
     echo "Downloading about 0.3 GB into .venv, where it takes 1.2 GB ($1; torch for the CPU from $OPRT_TORCH_INDEX_URL)"
   else
-    echo "Downloading several GB into .venv ($1; a CPU build of torch is 0.2 GB, see OPRT_TORCH_INDEX_URL in README.md)"
+    echo "Downloading up to several GB into .venv ($1; with a CPU build of torch it is 0.3 GB, see OPRT_TORCH_INDEX_URL in README.md)"
   fi
 }
 
@@ -101,21 +101,28 @@ nvcc_works() {
 
 # What the build folder's configuration depends on besides CMake's own files.
 configuration_key() {
-  printf '%s\n' "$root" "$1" "$(python_version "$1")" "${CC:-} ${CXX:-}" "$(nvcc_path)" "$warnings_are_errors" \
+  printf '%s\n' "$root" "$1" "$(python_version "$1")" "${CC:-} ${CXX:-}" "$(nvcc_path)" "${CAMP_ENABLE_NVIDIA:-}" "$warnings_are_errors" \
     "$(requirements_hash requirements.txt)"
 }
 
-# is_configured INTERPRETER: by these scripts, and by nobody else since.
+# What CMake was told; another configuration of the same folder that says the same changes nothing.
+cached_options() {
+  grep -E '^((CAMP|OPRT)_[A-Z_]*|CMAKE_(BUILD_TYPE|(C|CXX|CUDA)_COMPILER)|Python_EXECUTABLE):' "$build_dir/CMakeCache.txt" | sort
+}
+
+# is_configured INTERPRETER: as these scripts do it.
 is_configured() {
   local made=$build_dir/.configured
-  [[ -f $build_dir/build.ninja && -f $made && $(<"$made") == "$(configuration_key "$1")" && ! $build_dir/CMakeCache.txt -nt $made ]]
+  [[ -f $build_dir/build.ninja && -f $made && $(<"$made") == "$(configuration_key "$1" && cached_options)" ]]
 }
 
 configure() {
   is_configured "$python" && return
   local nvcc nvidia=OFF
   nvcc=$(nvcc_path)
-  if [[ -z $nvcc ]]; then
+  if [[ ${CAMP_ENABLE_NVIDIA:-} == OFF ]]; then
+    echo "NVIDIA is off: CAMP_ENABLE_NVIDIA=OFF"
+  elif [[ -z $nvcc ]]; then
     echo "NVIDIA is off: there is no nvcc"
   elif nvcc_works "$nvcc"; then
     nvidia=ON
@@ -131,7 +138,7 @@ configure() {
     exit 2
   }
   grep 'Operator Runtime:' "$build_dir/configure.log" || true
-  configuration_key "$python" >"$build_dir/.configured"
+  { configuration_key "$python" && cached_options; } >"$build_dir/.configured"
 }
 
 # build TARGET...

@@ -23,6 +23,7 @@ clang_format() {
 
 clang_tidy() {
   has clang-tidy
+  cmake "$build_dir" >"$build_dir/configure.log"  # files may have come and gone since
   "$python" scripts/tidy_files.py "$build_dir/compile_commands.json" |
     xargs -P "$jobs" -n 1 clang-tidy --quiet -p "$build_dir" 2>"$TMPDIR/clang_tidy.log" || {
     grep -v -E 'warnings? (generated|treated)|Suppressed|^Use -' "$TMPDIR/clang_tidy.log" >&2

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 import missing_packages  # noqa: E402
 
-BASICS = ("bash", "dirname", "nproc", "mkdir", "cat", "sha256sum", "cut", "df", "awk", "cp", "chmod")
+BASICS = ("bash", "dirname", "nproc", "mkdir", "cat", "sha256sum", "cut", "df", "awk", "cp", "chmod", "grep", "sort")
 SET_UP = "set -euo pipefail; source scripts/common.sh; set_up requirements.txt"
 
 
@@ -242,14 +242,17 @@ def test_a_failing_stage_is_named_and_fails_the_whole(machine: Machine) -> None:
     assert [(row[2], row[3]) for row in rows[:3]] == [("good", "passed"), ("bad", "FAILED"), ("later", "passed")]
 
 
+OPTIONS = "CAMP_ENABLE_NVIDIA:BOOL=OFF\nCMAKE_BUILD_TYPE:STRING=Release\n"
+
+
 @pytest.fixture
 def configured(machine: Machine) -> Machine:
     """Configured as far as the scripts can see, a while ago."""
     machine.add_python()
     (machine.tree / "build").mkdir()
-    for name in ("build.ninja", "CMakeCache.txt"):
-        (machine.tree / "build" / name).touch()
-    machine.run("bash", "-c", "source scripts/common.sh; configuration_key python3 >build/.configured")
+    (machine.tree / "build/build.ninja").touch()
+    (machine.tree / "build/CMakeCache.txt").write_text(OPTIONS)
+    machine.run("bash", "-c", "source scripts/common.sh; { configuration_key python3; cached_options; } >build/.configured")
     return machine
 
 
@@ -264,10 +267,16 @@ def test_what_may_be_skipped_does_not_rebuild_and_warnings_as_errors_do(configur
     assert not is_configured(configured, CXX="g++")
 
 
-def test_a_folder_that_was_configured_by_hand_is_configured_again(configured: Machine) -> None:
-    stamp = configured.tree / "build/.configured"
-    os.utime(stamp, (stamp.stat().st_atime, stamp.stat().st_mtime - 60))
+def test_a_folder_that_was_given_other_options_by_hand_is_configured_again(configured: Machine) -> None:
+    cache = configured.tree / "build/CMakeCache.txt"
+    cache.write_text(f"# made anew\n{OPTIONS}CMAKE_AR:FILEPATH=/usr/bin/ar\n")
+    assert is_configured(configured)
+    cache.write_text(OPTIONS.replace("OFF", "ON"))
     assert not is_configured(configured)
+
+
+def test_cuda_can_be_left_out(configured: Machine) -> None:
+    assert not is_configured(configured, CAMP_ENABLE_NVIDIA="OFF")
 
 
 @pytest.mark.parametrize(("status", "rows"), [(0, ["built"]), (3, [])])
