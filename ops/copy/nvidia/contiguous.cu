@@ -2,7 +2,7 @@
 #include "ops/copy/kernels.cuh"
 #include "ops/copy/nvidia/implementations.h"
 
-namespace oprt::copy {
+namespace oprt::copy::OPRT_VENDOR {
 namespace {
 
 struct Policy {
@@ -51,4 +51,4 @@ std::unique_ptr<const Plan> make_contiguous(const Problem& problem, const char**
   return std::make_unique<ContiguousPlan>(problem);
 }
 
-}  // namespace oprt::copy
+}  // namespace oprt::copy::OPRT_VENDOR

@@ -2,11 +2,11 @@
 
 namespace oprt::copy {
 
-Implementations nvidia_implementations() {
+Implementations OPRT_VENDOR_IMPLEMENTATIONS() {
   static constexpr Implementation kImplementations[] = {
-      implement<Problem, make_contiguous>("contiguous"), implement<Problem, make_rows>("rows"),
-      implement<Problem, make_transpose>("transpose"),   implement<Problem, make_gather>("gather"),
-      implement<Problem, make_strided>("strided"),
+      implement<Problem, OPRT_VENDOR::make_contiguous>("contiguous"), implement<Problem, OPRT_VENDOR::make_rows>("rows"),
+      implement<Problem, OPRT_VENDOR::make_transpose>("transpose"),   implement<Problem, OPRT_VENDOR::make_gather>("gather"),
+      implement<Problem, OPRT_VENDOR::make_strided>("strided"),
   };
   return kImplementations;
 }

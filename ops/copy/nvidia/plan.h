@@ -7,8 +7,9 @@
 #include "core/error.h"
 #include "ops/copy/copy.h"
 #include "ops/copy/kernels.cuh"
+#include "simt/vendor.h"
 
-namespace oprt::copy {
+namespace oprt::copy::OPRT_VENDOR {
 
 // Base of the plans that move words of type T. Does nothing where out is exactly in.
 template <class T>
@@ -46,4 +47,4 @@ std::unique_ptr<const Plan> with_word(size_t element_size, Make make) {
   }
 }
 
-}  // namespace oprt::copy
+}  // namespace oprt::copy::OPRT_VENDOR

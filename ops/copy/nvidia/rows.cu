@@ -2,7 +2,7 @@
 #include "ops/copy/nvidia/implementations.h"
 #include "ops/copy/nvidia/plan.h"
 
-namespace oprt::copy {
+namespace oprt::copy::OPRT_VENDOR {
 namespace {
 
 // Shorter rows leave more than half of a piece's lanes without work; element by element is faster.
@@ -63,4 +63,4 @@ std::unique_ptr<const Plan> make_gather(const Problem& problem, const char** rea
   return make_plan(problem);
 }
 
-}  // namespace oprt::copy
+}  // namespace oprt::copy::OPRT_VENDOR

@@ -2,7 +2,7 @@
 #include "ops/copy/nvidia/implementations.h"
 #include "ops/copy/nvidia/plan.h"
 
-namespace oprt::copy {
+namespace oprt::copy::OPRT_VENDOR {
 namespace {
 
 template <class T, class Index>
@@ -38,4 +38,4 @@ std::unique_ptr<const Plan> make_strided(const Problem& problem, const char** /*
   });
 }
 
-}  // namespace oprt::copy
+}  // namespace oprt::copy::OPRT_VENDOR

@@ -2,7 +2,7 @@
 #include "ops/copy/nvidia/implementations.h"
 #include "ops/copy/nvidia/plan.h"
 
-namespace oprt::copy {
+namespace oprt::copy::OPRT_VENDOR {
 namespace {
 
 // Smaller planes leave most of a block idle.
@@ -52,4 +52,4 @@ std::unique_ptr<const Plan> make_transpose(const Problem& problem, const char** 
   });
 }
 
-}  // namespace oprt::copy
+}  // namespace oprt::copy::OPRT_VENDOR

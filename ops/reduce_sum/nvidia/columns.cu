@@ -4,7 +4,7 @@
 
 #include "ops/reduce_sum/nvidia/plans.h"
 
-namespace oprt::reduce_sum::nvidia {
+namespace oprt::reduce_sum::OPRT_VENDOR {
 namespace {
 
 constexpr int64_t kMinSteps = 4;       // loads of a block before a split is worth its second launch, in rounds
@@ -209,4 +209,4 @@ std::unique_ptr<const Plan> make_columns(const Problem& problem, const char** re
   return std::make_unique<ColumnsPlan>(std::move(vectors), std::move(scalars));
 }
 
-}  // namespace oprt::reduce_sum::nvidia
+}  // namespace oprt::reduce_sum::OPRT_VENDOR

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <memory>
 
-#include "backends/nvidia/device.h"
 #include "core/dispatch.h"
 #include "ops/reduce_sum/kernels.cuh"
 #include "ops/reduce_sum/reduce_sum.h"
+#include "simt/device.h"
 #include "simt/launch_shape.h"
 #include "simt/steps.h"
 
-namespace oprt::reduce_sum::nvidia {
+namespace oprt::reduce_sum::OPRT_VENDOR {
 
 using simt::divide_up;
 using simt::kMaxBlocks;
@@ -35,7 +35,7 @@ struct Policy {
 // Only sm_90 was measured.
 constexpr Policy kPolicies[] = {{90, 132, 1056, 128, 2}, {80, 108, 864, 128, 2}, {0, 64, 512, 128, 2}};
 
-inline const Policy& policy() { return simt::newest_policy(kPolicies, oprt::nvidia::device_properties().architecture); }
+inline const Policy& policy() { return simt::newest_policy(kPolicies, oprt::OPRT_VENDOR::device_properties().architecture); }
 
 constexpr int kBlockThreads = 256;
 constexpr int64_t kMaxChain = 32;         // times that a thread adds to its accumulator
@@ -97,4 +97,4 @@ std::unique_ptr<const Plan> make_rows(const Problem& problem, const char** reaso
 std::unique_ptr<const Plan> make_columns(const Problem& problem, const char** reason);
 std::unique_ptr<const Plan> make_strided(const Problem& problem, const char** reason);
 
-}  // namespace oprt::reduce_sum::nvidia
+}  // namespace oprt::reduce_sum::OPRT_VENDOR

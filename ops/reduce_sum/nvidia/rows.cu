@@ -2,7 +2,7 @@
 // over outer dims, in chunks whose partial sums are rows again.
 #include "ops/reduce_sum/nvidia/plans.h"
 
-namespace oprt::reduce_sum::nvidia {
+namespace oprt::reduce_sum::OPRT_VENDOR {
 namespace {
 
 constexpr int64_t kMaxPackedRow = 64;   // elements
@@ -156,4 +156,4 @@ std::unique_ptr<const Plan> make_rows(const Problem& problem, const char** reaso
   return std::make_unique<StepsPlan>(std::move(steps));
 }
 
-}  // namespace oprt::reduce_sum::nvidia
+}  // namespace oprt::reduce_sum::OPRT_VENDOR

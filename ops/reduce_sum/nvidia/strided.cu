@@ -2,7 +2,7 @@
 #include "ops/reduce_sum/nvidia/plans.h"
 
 namespace oprt::reduce_sum {
-namespace nvidia {
+namespace OPRT_VENDOR {
 
 constexpr int64_t kGroupElements = 1024;  // sums of at most that many elements take a warp or less
 
@@ -47,12 +47,12 @@ std::unique_ptr<const Plan> make_strided(const Problem& problem, const char** re
   return std::make_unique<StepsPlan>(std::move(steps));
 }
 
-}  // namespace nvidia
+}  // namespace OPRT_VENDOR
 
-Implementations nvidia_implementations() {
-  static constexpr Implementation kImplementations[] = {implement<Problem, nvidia::make_rows>("rows"),
-                                                        implement<Problem, nvidia::make_columns>("columns"),
-                                                        implement<Problem, nvidia::make_strided>("strided")};
+Implementations OPRT_VENDOR_IMPLEMENTATIONS() {
+  static constexpr Implementation kImplementations[] = {implement<Problem, OPRT_VENDOR::make_rows>("rows"),
+                                                        implement<Problem, OPRT_VENDOR::make_columns>("columns"),
+                                                        implement<Problem, OPRT_VENDOR::make_strided>("strided")};
   return kImplementations;
 }
 

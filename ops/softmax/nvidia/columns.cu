@@ -3,7 +3,7 @@
 
 #include "ops/softmax/nvidia/plans.h"
 
-namespace oprt::softmax::nvidia {
+namespace oprt::softmax::OPRT_VENDOR {
 namespace {
 
 constexpr int kMinSplitRounds = 2;  // rounds of loads in a tile before a split is worth a second launch
@@ -114,4 +114,4 @@ std::unique_ptr<const Plan> make_columns(const Problem& problem, const char** re
   return with_float(problem.dtype, [&](auto element) { return make_typed_columns<decltype(element)>(problem, c, reason); });
 }
 
-}  // namespace oprt::softmax::nvidia
+}  // namespace oprt::softmax::OPRT_VENDOR

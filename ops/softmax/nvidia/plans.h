@@ -6,13 +6,13 @@
 #include <functional>
 #include <memory>
 
-#include "backends/nvidia/device.h"
 #include "core/dispatch.h"
 #include "ops/softmax/softmax.h"
+#include "simt/device.h"
 #include "simt/launch_shape.h"
 #include "simt/simt.h"
 
-namespace oprt::softmax::nvidia {
+namespace oprt::softmax::OPRT_VENDOR {
 
 using simt::divide_up;
 using simt::kMaxBlocks;
@@ -29,7 +29,7 @@ struct Policy {
 };
 constexpr Policy kPolicies[] = {{90, 1056, 96, 4096, 49152}, {80, 864, 80, 4096, 24576}, {0, 512, 64, 4096, 16384}};
 
-inline const Policy& policy() { return simt::newest_policy(kPolicies, oprt::nvidia::device_properties().architecture); }
+inline const Policy& policy() { return simt::newest_policy(kPolicies, oprt::OPRT_VENDOR::device_properties().architecture); }
 
 constexpr int64_t kMaxSteps = 64;  // rounds of loads in one chunk of a split row
 
@@ -55,4 +55,4 @@ std::unique_ptr<const Plan> make_rows(const Problem& problem, const char** reaso
 std::unique_ptr<const Plan> make_columns(const Problem& problem, const char** reason);
 std::unique_ptr<const Plan> make_strided(const Problem& problem, const char** reason);
 
-}  // namespace oprt::softmax::nvidia
+}  // namespace oprt::softmax::OPRT_VENDOR

@@ -6,7 +6,7 @@
 #include "ops/softmax/packed_rows.cuh"
 #include "ops/softmax/short_rows.cuh"
 
-namespace oprt::softmax::nvidia {
+namespace oprt::softmax::OPRT_VENDOR {
 
 constexpr size_t kStaticSharedBytes = 1024;  // set aside for the kernels' own
 
@@ -42,7 +42,7 @@ class RowPlans {
   // Any length below 2^31.
   std::unique_ptr<const Plan> streamed() {
     constexpr int kSmall = 512, kLarge = 1024;
-    const auto available = static_cast<int64_t>(oprt::nvidia::device_properties().shared_bytes_per_block);
+    const auto available = static_cast<int64_t>(oprt::OPRT_VENDOR::device_properties().shared_bytes_per_block);
     const int64_t half = available / 2 - static_cast<int64_t>(kStaticSharedBytes);
     if (divide_up(args_.n, kSize) * kPacketBytes <= half) return streamed<kSmall>(half);
     return streamed<kLarge>(available - static_cast<int64_t>(kStaticSharedBytes));
@@ -143,4 +143,4 @@ inline bool is_split(int64_t num_rows, int64_t packets, int64_t n) {
   return n > INT_MAX / 2 || (num_rows <= policy().max_split_rows && packets >= policy().min_split_packets);
 }
 
-}  // namespace oprt::softmax::nvidia
+}  // namespace oprt::softmax::OPRT_VENDOR

@@ -2,7 +2,7 @@
 // they fit; few long rows are split over blocks.
 #include "ops/softmax/nvidia/row_plans.h"
 
-namespace oprt::softmax::nvidia {
+namespace oprt::softmax::OPRT_VENDOR {
 namespace {
 
 template <class T>
@@ -53,4 +53,4 @@ std::unique_ptr<const Plan> make_rows(const Problem& problem, const char** reaso
   });
 }
 
-}  // namespace oprt::softmax::nvidia
+}  // namespace oprt::softmax::OPRT_VENDOR

@@ -2,7 +2,7 @@
 #include "ops/softmax/nvidia/row_plans.h"
 
 namespace oprt::softmax {
-namespace nvidia {
+namespace OPRT_VENDOR {
 namespace {
 
 template <class T>
@@ -25,12 +25,12 @@ std::unique_ptr<const Plan> make_strided(const Problem& problem, const char** re
   return with_float(problem.dtype, [&](auto element) { return make_typed_strided<decltype(element)>(problem); });
 }
 
-}  // namespace nvidia
+}  // namespace OPRT_VENDOR
 
-Implementations nvidia_implementations() {
-  static constexpr Implementation kImplementations[] = {implement<Problem, nvidia::make_rows>("rows"),
-                                                        implement<Problem, nvidia::make_columns>("columns"),
-                                                        implement<Problem, nvidia::make_strided>("strided")};
+Implementations OPRT_VENDOR_IMPLEMENTATIONS() {
+  static constexpr Implementation kImplementations[] = {implement<Problem, OPRT_VENDOR::make_rows>("rows"),
+                                                        implement<Problem, OPRT_VENDOR::make_columns>("columns"),
+                                                        implement<Problem, OPRT_VENDOR::make_strided>("strided")};
   return kImplementations;
 }
 

@@ -2,7 +2,7 @@
 #include "ops/vector_add/nvidia/implementations.h"
 #include "ops/vector_add/nvidia/plan.h"
 
-namespace oprt::vector_add {
+namespace oprt::vector_add::OPRT_VENDOR {
 namespace {
 
 struct Policy {
@@ -50,4 +50,4 @@ std::unique_ptr<const Plan> make_contiguous(const Problem& problem, const char**
   });
 }
 
-}  // namespace oprt::vector_add
+}  // namespace oprt::vector_add::OPRT_VENDOR

@@ -5,8 +5,9 @@
 
 #include "core/dispatch.h"
 #include "ops/vector_add/vector_add.h"
+#include "simt/vendor.h"
 
-namespace oprt::vector_add {
+namespace oprt::vector_add::OPRT_VENDOR {
 
 std::unique_ptr<const Plan> make_contiguous(const Problem& problem, const char** reason);
 std::unique_ptr<const Plan> make_rows(const Problem& problem, const char** reason);
@@ -14,4 +15,4 @@ std::unique_ptr<const Plan> make_transpose(const Problem& problem, const char** 
 std::unique_ptr<const Plan> make_gather(const Problem& problem, const char** reason);
 std::unique_ptr<const Plan> make_strided(const Problem& problem, const char** reason);
 
-}  // namespace oprt::vector_add
+}  // namespace oprt::vector_add::OPRT_VENDOR

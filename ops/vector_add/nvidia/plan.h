@@ -7,8 +7,9 @@
 #include "core/error.h"
 #include "ops/vector_add/kernels.cuh"
 #include "ops/vector_add/vector_add.h"
+#include "simt/vendor.h"
 
-namespace oprt::vector_add {
+namespace oprt::vector_add::OPRT_VENDOR {
 
 // Base of the plans over elements of type T.
 template <class T>
@@ -30,4 +31,4 @@ class ElementPlan : public Plan {
   std::array<int64_t, 3> offset_;
 };
 
-}  // namespace oprt::vector_add
+}  // namespace oprt::vector_add::OPRT_VENDOR

@@ -3,7 +3,7 @@
 #include "ops/vector_add/nvidia/implementations.h"
 #include "ops/vector_add/nvidia/plan.h"
 
-namespace oprt::vector_add {
+namespace oprt::vector_add::OPRT_VENDOR {
 namespace {
 
 // Shorter rows leave more than half of a piece's lanes without work; element by element is faster.
@@ -64,4 +64,4 @@ std::unique_ptr<const Plan> make_gather(const Problem& problem, const char** rea
   return make_plan(problem);
 }
 
-}  // namespace oprt::vector_add
+}  // namespace oprt::vector_add::OPRT_VENDOR

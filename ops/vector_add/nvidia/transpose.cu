@@ -4,7 +4,7 @@
 #include "ops/vector_add/nvidia/implementations.h"
 #include "ops/vector_add/nvidia/plan.h"
 
-namespace oprt::vector_add {
+namespace oprt::vector_add::OPRT_VENDOR {
 namespace {
 
 // Smaller planes leave most of a block idle.
@@ -71,4 +71,4 @@ std::unique_ptr<const Plan> make_transpose(const Problem& problem, const char** 
   });
 }
 
-}  // namespace oprt::vector_add
+}  // namespace oprt::vector_add::OPRT_VENDOR

@@ -5,10 +5,10 @@
 #include <atomic>
 #include <mutex>
 
-#include "backends/nvidia/device.h"
 #include "core/backend.h"
 #include "core/error.h"
 #include "simt/cuda_error.h"
+#include "simt/device.h"
 
 namespace oprt {
 namespace nvidia {
@@ -70,17 +70,15 @@ int attribute(cudaDeviceAttr name, int device) {
   return value;
 }
 
-DeviceProperties query(int device) {
+simt::DeviceProperties query(int device) {
   return {attribute(cudaDevAttrComputeCapabilityMajor, device) * 10 + attribute(cudaDevAttrComputeCapabilityMinor, device),
-          attribute(cudaDevAttrMultiProcessorCount, device),
-          static_cast<size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device)),
-          static_cast<size_t>(attribute(cudaDevAttrL2CacheSize, device))};
+          static_cast<size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device))};
 }
 
 }  // namespace
 
-const DeviceProperties& device_properties() {
-  static std::array<DeviceProperties, kMaxDevices> properties;
+const simt::DeviceProperties& device_properties() {
+  static std::array<simt::DeviceProperties, kMaxDevices> properties;
   static std::array<std::once_flag, kMaxDevices> known;
   int device = 0;
   OPRT_CUDA_TRY(cudaGetDevice(&device));

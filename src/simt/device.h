@@ -3,16 +3,20 @@
 
 #include <cstddef>
 
-namespace oprt::nvidia {
+#include "simt/vendor.h"
+
+namespace oprt::simt {
 
 struct DeviceProperties {
-  int architecture;  // 90 for sm_90
-  int num_sms;
+  int architecture;               // 90 for sm_90
   size_t shared_bytes_per_block;  // with opt-in
-  size_t l2_bytes;
 };
 
-// Of the current device. Throws DEVICE_ERROR.
-const DeviceProperties& device_properties();
+}  // namespace oprt::simt
 
-}  // namespace oprt::nvidia
+namespace oprt::OPRT_VENDOR {
+
+// Of the current device. Throws DEVICE_ERROR.
+const simt::DeviceProperties& device_properties();
+
+}  // namespace oprt::OPRT_VENDOR
