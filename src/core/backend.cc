@@ -42,7 +42,8 @@ const Backend& resolve_backend(oprt_backend_t requested, oprt_device_t device) {
     if (device.type == OPRT_DEVICE_CPU) {
       id = OPRT_BACKEND_CPU;
     } else {
-      id = find_backend(OPRT_BACKEND_METAX) != nullptr ? OPRT_BACKEND_METAX : OPRT_BACKEND_NVIDIA;
+      const Backend* metax = find_backend(OPRT_BACKEND_METAX);
+      id = metax != nullptr && metax->device_type == device.type ? OPRT_BACKEND_METAX : OPRT_BACKEND_NVIDIA;
     }
   }
   const Backend& backend = available(id);

@@ -4,7 +4,11 @@
 #include "operator_runtime/backend.h"
 #include "operator_runtime/tensor.h"
 
+struct oprt_descriptor;
+
 namespace oprt {
+
+struct Launch;
 
 struct Backend {
   oprt_backend_t id;
@@ -14,6 +18,8 @@ struct Backend {
   // Makes device `id` current and returns the one that was. Throws INVALID_ARGUMENT (no such device), DEVICE_ERROR.
   int32_t (*enter_device)(int32_t id);
   void (*leave_device)(int32_t previous);  // undoes enter_device; does not throw
+  // Runs its plan where that takes more than execute(); may be nullptr.
+  void (*run)(const oprt_descriptor& desc, const Launch& launch) = nullptr;
 };
 
 // Runs what stands in its scope on device `id` of `backend`, and restores the caller's device.

@@ -129,7 +129,8 @@ oprt_status_t execute(const char* op, const oprt_descriptor_t* desc, void* works
       check_overlap(*desc, out, k + 1, in[k]);
     }
     const DeviceScope scope(*desc->backend, desc->device.id);
-    desc->choice.plan->execute({out, in.data(), workspace, stream});
+    const Launch launch{out, in.data(), workspace, stream};
+    desc->backend->run != nullptr ? desc->backend->run(*desc, launch) : desc->choice.plan->execute(launch);
   });
 }
 
