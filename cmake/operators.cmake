@@ -59,7 +59,11 @@ foreach(op IN LISTS oprt_operators)
   endif()
 
   foreach(vendor IN LISTS oprt_backends)
-    oprt_glob(kernels ${vendor} ${PROJECT_SOURCE_DIR}/ops/${op}/${vendor})
+    if(CAMP_ENABLE_EMULATION AND vendor STREQUAL "metax")
+      set(kernels ${oprt_kernels_${op}_nvidia})  # the same at 64 lanes
+    else()
+      oprt_glob(kernels ${vendor} ${PROJECT_SOURCE_DIR}/ops/${op}/${vendor})
+    endif()
     set(oprt_kernels_${op}_${vendor} ${kernels})
     if(kernels)
       list(APPEND oprt_kernel_sources_${vendor} ${kernels})

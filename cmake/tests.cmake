@@ -22,7 +22,7 @@ foreach(folder tests/c_api examples/c examples/cpp)
   endforeach()
 endforeach()
 
-if("nvidia" IN_LIST oprt_backends)
+if("nvidia" IN_LIST oprt_backends AND NOT CAMP_ENABLE_EMULATION)
   # scripts/check_device_code.py reads the kernels; nvdisasm wants them as they are.
   target_compile_options(oprt_kernels_nvidia PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-no-compress>)
 
