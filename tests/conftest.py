@@ -24,7 +24,7 @@ with needed("pytest"):
     import torch  # noqa: F401
 
     from operator_runtime_testing.check import Runtime
-    from operator_runtime_testing.runner import UNAVAILABLE, USAGE, UsageError, import_runtime, resolve_backend
+    from operator_runtime_testing.runner import UNAVAILABLE, USAGE, UsageError, import_runtime, resolve_backend, runtime_of
 
 # Tests that make copies of the tree do not run in one, or they would never end.
 collect_ignore = ["test_documented_lines.py", "test_new_operator.py"] if tree_copy.INSIDE_COPY in os.environ else []
@@ -48,14 +48,16 @@ def pytest_configure(config: pytest.Config) -> None:
     import operator_runtime.backend
 
     config.stash[_unavailable] = operator_runtime.backend.available_backends().get(backend, "this build does not know it")
-    config.stash[RUNTIME] = Runtime(module, backend)
+    config.stash[RUNTIME] = runtime_of(module, backend)
 
 
 RUNTIME = pytest.StashKey[Runtime]()
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    return f"operator_runtime: backend {config.stash[RUNTIME].backend}, seed {config.getoption('--seed')}"
+    runtime = config.stash[RUNTIME]
+    emulated = f", emulated at {runtime.lanes} lanes" if runtime.lanes else ""
+    return f"operator_runtime: backend {runtime.backend}{emulated}, seed {config.getoption('--seed')}"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

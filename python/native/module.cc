@@ -8,6 +8,11 @@
 #include "native/cache.h"
 #include "native/prepared.h"
 
+#if defined(OPRT_EMULATION)
+// Of an emulation build's library: src/backends/emulated/reports.cc.
+extern "C" const char* oprt_emulator_take_reports() noexcept;
+#endif
+
 namespace oprt_python {
 namespace {
 
@@ -49,4 +54,12 @@ NB_MODULE(_native, module) {
   module.def("cache_info", &cache_info, "Counts of the descriptor cache of one-shot calls, since the start or cache_clear().");
   module.def("cache_clear", [] { descriptor_cache().clear(); }, "Empties the descriptor cache and sets its counts to 0.");
   module.def("check_backend", &check_backend, nb::arg("name"), "\"\" or the reason why the backend cannot run here.");
+#if defined(OPRT_EMULATION)
+  nb::dict lanes;
+  lanes["nvidia"] = 32;
+  lanes["metax"] = 64;
+  module.attr("emulated_lanes") = lanes;
+  module.def(
+      "take_emulator_reports", [] { return nb::str(oprt_emulator_take_reports()); }, "JSON of the reports since the last call.");
+#endif
 }

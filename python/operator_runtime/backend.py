@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import json
+from typing import Any
 
 from operator_runtime._internal.loader import native
 
@@ -46,3 +48,20 @@ def available_backends() -> dict[str, str]:
     """
     reasons = {backend.value: str(native.check_backend(backend.value)) for backend in (Backend.CPU, Backend.NVIDIA, Backend.METAX)}
     return {**reasons, Backend.TILELANG.value: "no TileLang operators in this build"}
+
+
+def emulated_backends() -> dict[str, int]:
+    """The lanes of a warp of every backend that this build emulates: its kernels run on the CPU, on CPU tensors. Else empty."""
+    lanes: dict[str, int] = getattr(native, "emulated_lanes", {})
+    return dict(lanes)
+
+
+if hasattr(native, "take_emulator_reports"):
+
+    def emulator_reports() -> list[dict[str, Any]]:
+        """What the emulator has reported since the last call, oldest first; only in an emulation build.
+
+        A launch with a fault raises RuntimeError with the text of its first report.
+        """
+        reports: list[dict[str, Any]] = json.loads(native.take_emulator_reports())
+        return reports

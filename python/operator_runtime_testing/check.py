@@ -19,6 +19,7 @@ from operator_runtime_testing.dtypes import DTYPES, Array
 from operator_runtime_testing.memory import POISONS, DeviceMemory, Memory
 
 DEVICES = {"cpu": "cpu", "nvidia": "cuda", "metax": "cuda", "tilelang": "cuda"}
+MOST_EMULATED = 1 << 20  # elements of a tensor
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,16 @@ class Runtime:
 
     module: Any
     backend: str
+    lanes: int = 0  # of a warp where the backend is emulated, else 0
 
     @property
     def device(self) -> str:
-        return DEVICES[self.backend]
+        return "cpu" if self.lanes else DEVICES[self.backend]
 
     def skips(self, case: Case) -> str:
         """Why a case cannot be put to this backend at all, or ""."""
+        if self.lanes and max(tensor.num_elements for tensor in case.tensors.values()) > MOST_EMULATED:
+            return "more than 1 M elements take the emulator too long"
         return "NumPy tensors are on the cpu" if case.needs_numpy and self.device != "cpu" else ""
 
 

@@ -93,7 +93,8 @@ def print_table(out: Console, title: str, columns: Sequence[str], rows: Sequence
     out.print(table)
 
 
-def print_tests(out: Console, backend: str, results: Sequence[CaseResult]) -> None:
+def print_tests(out: Console, backend: str, results: Sequence[CaseResult], emulated: bool = False) -> None:
+    """A row for each group. Emulated ones say so in place of their seconds, which would be no measure of the kernels."""
     kinds: tuple[Verdict, ...] = ("passed", "failed", "refused", "skipped")
     groups: dict[tuple[str, str], list[CaseResult]] = {}
     for result in results:
@@ -102,10 +103,10 @@ def print_tests(out: Console, backend: str, results: Sequence[CaseResult]) -> No
     for (op, group), members in sorted(groups.items()):
         verdict = verdict_of(members)
         counts = [sum(member.verdict == kind for member in members) for kind in kinds]
-        seconds = f"{sum(member.seconds for member in members):.2f}"
+        last = "emulated" if emulated else f"{sum(member.seconds for member in members):.2f}"
         numbers = [str(count) if count else "" for count in counts]
-        rows.append([op, group, f"[{_STYLES[verdict]}]{verdict}[/]", str(len(members)), *numbers, seconds])
-    columns = ["operator", "group", "verdict", "cases", *kinds, "seconds"]
+        rows.append([op, group, f"[{_STYLES[verdict]}]{verdict}[/]", str(len(members)), *numbers, last])
+    columns = ["operator", "group", "verdict", "cases", *kinds, "run" if emulated else "seconds"]
     print_table(out, f"Cases on {backend}", columns, rows, _LEAST_OF_TESTS)
 
 

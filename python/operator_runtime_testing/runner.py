@@ -23,9 +23,11 @@ from operator_runtime_testing.benchmark import BaselineProcess, benchmark_case
 from operator_runtime_testing.case import Case, Cost, load_cases
 from operator_runtime_testing.check import DEVICES, Runtime, check_case
 from operator_runtime_testing.compare import CaseError
+from operator_runtime_testing.emulation import EmulationError, add_options, emulate
 from operator_runtime_testing.performance import PerformanceResult, commit_of, device_name
 from operator_runtime_testing.report import CaseResult, Progress, console, print_performance, print_tests
 
+VARIABLES = ("CAMP_BUILD_DIR", "OPRT_EMULATOR_ORDER", "OPRT_PLANTED")  # that change what a case does
 OK, FAILED, USAGE, UNAVAILABLE = 0, 1, 2, 77
 Refusals = Mapping[str, str]  # pattern of "<op>/<case>" -> why the backend refuses those cases
 
@@ -93,7 +95,7 @@ def replay_line(root: Path, case: Case, backend: str, mode: str, seed: int) -> s
     """A shell command that runs the case again, from the folder that this process was started in."""
     words = ["python", os.path.relpath(root / "tests" / "run_ops.py"), "--op", case.op, "--backend", backend, "--mode", mode]
     words += ["--case", case.name] + (["--seed", str(seed)] if seed else [])
-    variables = [f"{name}={shlex.quote(os.environ[name])} " for name in ("CAMP_BUILD_DIR", "OPRT_PLANTED") if name in os.environ]
+    variables = [f"{name}={shlex.quote(os.environ[name])} " for name in VARIABLES if name in os.environ]
     return "".join(variables) + shlex.join(words)
 
 
@@ -108,6 +110,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--fail-fast", action="store_true", help="stop at the first failure")
     parser.add_argument("--list", action="store_true", help="print the cases and run none")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
+    add_options(parser)
     return parser.parse_args(argv)
 
 
@@ -135,6 +138,11 @@ def import_runtime() -> Any:
         raise UsageError(f"operator_runtime cannot be imported: {error}") from error
 
 
+def runtime_of(module: Any, backend: str) -> Runtime:
+    lanes = importlib.import_module("operator_runtime.backend").emulated_backends()
+    return Runtime(module, backend, lanes.get(backend, 0))
+
+
 class Run:
     """One invocation: what was asked for, and what has come of it."""
 
@@ -145,7 +153,7 @@ class Run:
         self.runtime = runtime
         self.out = console()
         self.refusals = load_refusals(root / "tests", runtime.backend)
-        self.device = device_name(runtime.device)
+        self.device = f"emulated at {runtime.lanes} lanes" if runtime.lanes else device_name(runtime.device)
         self.commit = commit_of(root)
         self.tests: list[CaseResult] = []
         self.rows: list[PerformanceResult] = []
@@ -166,7 +174,7 @@ class Run:
                 progress.step(f"{case.op}, {self.failures} failed")
                 if result.verdict == "failed" and self.failed(case, "test", result.text):
                     break
-        print_tests(self.out, self.runtime.backend, self.tests)
+        print_tests(self.out, self.runtime.backend, self.tests, emulated=bool(self.runtime.lanes))
         counts = Counter(result.verdict for result in self.tests)
         said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("passed", "failed", "refused", "skipped"))
         self.out.print(f"{len(self.tests)} cases: {said}", markup=False)
@@ -191,10 +199,12 @@ class Run:
             self.out.print(note, markup=False)
 
     def write_json(self, path: Path) -> None:
-        tests = [
-            {"op": r.case.op, "case": r.case.name, "verdict": r.verdict, "text": r.text, "seconds": round(r.seconds, 6)}
-            for r in self.tests
-        ]
+        def row(result: CaseResult) -> dict[str, Any]:
+            head = {"op": result.case.op, "case": result.case.name, "verdict": result.verdict, "text": result.text}
+            last = {"emulated": self.runtime.lanes} if self.runtime.lanes else {"seconds": round(result.seconds, 6)}
+            return {**head, **last}
+
+        tests = [row(result) for result in self.tests]
         head = {"schema_version": 1, "backend": self.runtime.backend, "device": self.device, "commit": self.commit}
         rows = [row.as_dict() for row in self.rows]
         path.write_text(json.dumps({**head, "seed": self.options.seed, "tests": tests, "performance": rows}, indent=1) + "\n")
@@ -220,6 +230,7 @@ def main(root: Path, argv: Sequence[str] | None = None) -> int:
             names = (f"{case.op} {case.name}" for chosen in selected.values() for case in chosen)
             print("\n".join(dict.fromkeys(names)))
             return OK
+        emulate(root, options)
         module = import_runtime()
         missing = [op for op in cases if not hasattr(module, op)]
         if options.op in missing:
@@ -227,14 +238,17 @@ def main(root: Path, argv: Sequence[str] | None = None) -> int:
         selected = {mode: [case for case in chosen if case.op not in missing] for mode, chosen in selected.items()}
         available = importlib.import_module("operator_runtime.backend").available_backends()
         backend = resolve_backend(options.backend, available)
-    except UsageError as error:
+        runtime = runtime_of(module, backend)
+        if runtime.lanes and options.mode != "test":
+            raise UsageError(f"backend {backend} is emulated in this build, which says nothing about speed; use --mode test")
+    except (EmulationError, UsageError) as error:
         print(f"run_ops.py: {error}", file=sys.stderr)
         return USAGE
     reason = available.get(backend, "this build does not know it")
     if reason:
         print(f"run_ops.py: backend {backend} is not available here: {reason}", file=sys.stderr)
         return UNAVAILABLE
-    run = Run(root, options, Runtime(module, backend))
+    run = Run(root, options, runtime)
     run.out.print(f"backend {backend}, {run.device}, seed {options.seed}", markup=False)
     if missing and options.op == "all":
         run.out.print(f"not in this build: {', '.join(missing)}", markup=False)
