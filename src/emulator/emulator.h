@@ -61,7 +61,7 @@ std::vector<Report> take_reports();
 
 // For people: the text, and each place with its line of source where the file is there.
 std::string to_text(const Report& report);
-// An array of objects with Report's fields.
+// An array of objects with Report's fields, and to_text() as "readable".
 std::string to_json(const std::vector<Report>& reports);
 
 // While it lives, launches from this thread of the host may touch what was added to it, and nothing else in global memory. Only a

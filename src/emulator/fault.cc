@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "emulator/check.h"
 #include "emulator/worker.h"
 
 namespace oprt::emulator {
@@ -64,13 +65,13 @@ Place make_place(const KernelCall& call, const Access& access) {
   return place;
 }
 
-// A hung thread may have been interrupted on its way out of the engine.
-void leave_engine(const Thread& thread, Place& place) {
-  if (place.file.find("src/emulator/") == place.file.npos) return;
-  const Site& site = thread.site;
-  place.file = site.file_name();
-  place.line = static_cast<int>(site.line());
+// A hung thread may have been interrupted in the engine: then it is in what it called last.
+void leave_engine(const Worker& worker, const Thread& thread, Place& place) {
+  if (!place.file.empty() && place.file.find("src/emulator/") == place.file.npos) return;
   place.callers.clear();
+  if (worker.last_access != 0) return locate(worker.last_access, place);
+  place.file = thread.site.file_name();
+  place.line = static_cast<int>(thread.site.line());
 }
 
 const char* exchange_name(Exchange kind) {
@@ -78,7 +79,7 @@ const char* exchange_name(Exchange kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-std::string activity(const Thread& thread) {
+std::string activity(const Thread& thread, bool is_running) {
   Place place;
   place.file = thread.site.file_name();
   place.line = static_cast<int>(thread.site.line());
@@ -89,8 +90,10 @@ std::string activity(const Thread& thread) {
       return std::string("wait in ") + exchange_name(thread.exchange) + " with mask " + hex(thread.mask) + " at " + line_of(place);
     case State::kDone:
       return "have returned";
+    case State::kNew:
+      return is_running ? "is running" : "have not started";
     default:
-      return "run";
+      return is_running ? "is running" : "are ready to go on";
   }
 }
 
@@ -110,9 +113,9 @@ std::string ranges(const std::vector<unsigned>& numbers) {
 }
 
 // What each thread of the block was at, a line for each group.
-std::string census(const Worker& worker) {
+std::string census(const Worker& worker, unsigned running) {
   std::map<std::string, std::vector<unsigned>> groups;
-  for (const Thread& thread : worker.threads) groups[activity(thread)].push_back(thread.number);
+  for (const Thread& thread : worker.threads) groups[activity(thread, thread.number == running)].push_back(thread.number);
   std::string text;
   for (const auto& [what, numbers] : groups) {
     text += "\n  " + std::to_string(numbers.size()) + (numbers.size() == 1 ? " thread (" : " threads (") + ranges(numbers) + ") " +
@@ -122,9 +125,24 @@ std::string census(const Worker& worker) {
 }
 
 std::string message(const Worker& worker, const Fault& fault) {
+  const auto what = [&] {
+    return std::string(access_name(fault.at.kind)) + " of " + std::to_string(fault.bytes) +
+           (fault.bytes == 1 ? " byte at " : " bytes at ") + worker.checker->describe(worker, fault);
+  };
   switch (fault.kind) {
+    case Kind::kOutOfBounds:
+      return "out of bounds: " + what();
+    case Kind::kReadOnlyWrite:
+      return "write to an input: " + what();
+    case Kind::kUninitialisedRead:
+      return "uninitialised memory: " + what();
+    case Kind::kRace:
+      return "data race: " + what();
+    case Kind::kArrayBounds:
+      return "index " + std::to_string(static_cast<int64_t>(fault.address)) + " is outside an array of fixed size";
     case Kind::kMisaligned:
-      return "misaligned access: " + hex(fault.address) + " is not a multiple of " + std::to_string(fault.alignment);
+      return "misaligned access: " + hex(fault.address) + " is not a multiple of " + std::to_string(fault.alignment) +
+             (worker.checker == nullptr ? "" : ", " + worker.checker->describe(worker, fault));
     case Kind::kDivergentBarrier:
       return worker.num_alive < worker.threads.size()
                  ? "divergent barrier: " + std::to_string(worker.num_alive) + " of " + std::to_string(worker.threads.size()) +
@@ -159,7 +177,7 @@ Report make_report(const Worker& worker, const Fault& fault) {
   const KernelCall& call = worker.launch->call;
   Report report = {
       .kind = fault.kind, .kernel = kernel_name(call.kernel), .text = {}, .at = make_place(call, fault.at), .other = {}};
-  if (fault.kind == Kind::kHang) leave_engine(worker.threads[fault.at.thread], report.at);
+  if (fault.kind == Kind::kHang) leave_engine(worker, worker.threads[fault.at.thread], report.at);
   report.text = message(worker, fault) + "; block " + triple(report.at.block) + ", thread " + triple(report.at.thread) + ", at " +
                 line_of(report.at);
   if (fault.other.kind != AccessKind::kNone) {
@@ -169,7 +187,7 @@ Report make_report(const Worker& worker, const Fault& fault) {
                    line_of(other);
   }
   report.text += "; in kernel " + report.kernel;
-  if (is_of_all_threads(fault.kind)) report.text += census(worker);
+  if (is_of_all_threads(fault.kind)) report.text += census(worker, fault.at.thread);
   return report;
 }
 

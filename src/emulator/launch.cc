@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "emulator/check.h"
 #include "emulator/worker.h"
 
 namespace oprt::emulator {
@@ -107,6 +108,7 @@ Worker::Worker()
     : dynamic_shared(static_cast<unsigned char*>(std::aligned_alloc(kSharedAlignment, kMaxSharedBytes)),
                      [](void* memory) { std::free(memory); }) {
   if (dynamic_shared == nullptr) throw std::bad_alloc();
+  if (is_checked()) checker = std::make_unique<Checker>();
 }
 
 Worker::~Worker() {
@@ -120,6 +122,7 @@ void launch(const KernelCall& call) {
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   Launch state = {.call = call, .options = settings, .num_blocks = uint64_t{call.grid.x} * call.grid.y * call.grid.z};
+  prepare_check(state);
   static const unsigned processors = std::max(1u, std::thread::hardware_concurrency());
   const uint64_t workers = settings.workers > 0 ? static_cast<unsigned>(settings.workers) : processors;
   helpers().run(state, static_cast<unsigned>(std::min(workers, state.num_blocks)) - 1);

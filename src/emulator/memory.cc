@@ -34,7 +34,7 @@ void MemoryMap::prepare() {
   for (const Buffer& buffer : buffers_) sorted.push_back(&buffer);
   std::sort(sorted.begin(), sorted.end(), [](const Buffer* a, const Buffer* b) { return a->begin < b->begin; });
   for (const Buffer* buffer : sorted) {
-    if (regions_.empty() || buffer->begin > regions_.back().end) {
+    if (regions_.empty() || buffer->begin >= regions_.back().end) {
       regions_.push_back({buffer->begin, buffer->end, true, nullptr});
     }
     Region& region = regions_.back();

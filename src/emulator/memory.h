@@ -20,7 +20,7 @@ struct Buffer {
 // Of each byte of a region.
 constexpr uint8_t kWritable = 1, kInitialised = 2;
 
-// Buffers that overlap or touch, as one stretch.
+// Buffers that overlap, as one stretch.
 struct Region {
   uintptr_t begin;
   uintptr_t end;

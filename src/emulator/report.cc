@@ -67,7 +67,7 @@ std::string to_text(const Report& report) {
 std::string to_json(const std::vector<Report>& reports) {
   return json_array(reports, [](const Report& report) {
     return "{\"kind\": " + quoted(kind_name(report.kind)) + ", \"kernel\": " + quoted(report.kernel) +
-           ", \"text\": " + quoted(report.text) + ", \"at\": " + json_of(report.at) +
+           ", \"text\": " + quoted(report.text) + ", \"readable\": " + quoted(to_text(report)) + ", \"at\": " + json_of(report.at) +
            ", \"other\": " + json_array(report.other, [](const Place& place) { return json_of(place); }) + "}";
   });
 }

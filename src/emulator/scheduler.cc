@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "emulator/check.h"
 #include "emulator/worker.h"
 
 __thread uint3 threadIdx;
@@ -29,6 +30,13 @@ uint64_t mix(uint64_t& state) {
 
 bool is_same(const Site& a, const Site& b) {
   return a.line() == b.line() && (a.file_name() == b.file_name() || std::strcmp(a.file_name(), b.file_name()) == 0);
+}
+
+// Of other threads or blocks.
+bool is_same_fault(const Report& a, const Report& b) {
+  const auto is_same_line = [](const Place& x, const Place& y) { return x.line == y.line && x.file == y.file; };
+  return a.kind == b.kind && is_same_line(a.at, b.at) &&
+         std::equal(a.other.begin(), a.other.end(), b.other.begin(), b.other.end(), is_same_line);
 }
 
 }  // namespace
@@ -75,7 +83,10 @@ void Worker::start_block(uint64_t id) {
   if (launch->options.order == Order::kShuffle) order_threads();
   const auto lanes = static_cast<unsigned>(warp_size);
   num_alive = static_cast<unsigned>(threads.size());
-  for (Thread& thread : threads) thread.state = State::kNew;
+  for (Thread& thread : threads) {
+    thread.state = State::kNew;
+    thread.site = {};
+  }
   for (size_t w = 0; w < live.size(); ++w) {
     const unsigned left = num_alive - static_cast<unsigned>(w) * lanes;
     live[w] = ~uint64_t{0} >> (64 - std::min(left, lanes));
@@ -86,6 +97,7 @@ void Worker::start_block(uint64_t id) {
   sites_differ = has_fault = false;
   is_hung = false;
   std::memset(dynamic_shared.get(), 0xff, call.shared_bytes);  // NaN in every floating-point type
+  if (checker != nullptr) checker->start_block(*this);
 }
 
 void Worker::run_block(uint64_t id) {
@@ -109,7 +121,10 @@ void Worker::run_block(uint64_t id) {
   for (const Fault& note : notes) reports.push_back(make_report(*this, note));
   notes.clear();
   const std::lock_guard lock(launch->mutex);
-  for (Report& report : reports) launch->reports.push_back(std::move(report));
+  for (Report& report : reports) {
+    const auto is_alike = [&](const Report& known) { return is_same_fault(known, report); };
+    if (std::none_of(launch->reports.begin(), launch->reports.end(), is_alike)) launch->reports.push_back(std::move(report));
+  }
   launch->has_failed = true;
 }
 
@@ -117,6 +132,7 @@ void Worker::run(Launch& to_run) {
   launch = &to_run;
   shape(launch->call);
   order_threads();
+  if (checker != nullptr) checker->start_launch();
   watch(launch->options.timeout_s);
   while (!launch->has_failed.load(std::memory_order_relaxed)) {
     const uint64_t id = launch->next_block.fetch_add(1, std::memory_order_relaxed);
@@ -170,11 +186,7 @@ void Worker::note(const Fault& what) {
   if (notes.size() < kMaxNotes && std::none_of(notes.begin(), notes.end(), is_known)) notes.push_back(what);
 }
 
-void Worker::fail_hung(uintptr_t pc) {
-  Fault what = {.kind = Kind::kHang, .at = here(AccessKind::kNone, pc)};
-  if (pc == 0) what.at.site = &current->site;
-  fail(what);
-}
+void Worker::fail_hung(uintptr_t pc) { fail({.kind = Kind::kHang, .at = here(AccessKind::kNone, pc)}); }
 
 Thread* Worker::next_thread() {
   if (ready_begin != ready_end) return &threads[ready[ready_begin++ & ready_mask]];
@@ -190,6 +202,7 @@ void Worker::make_ready(Thread& thread) {
 void Worker::make_current(Thread& thread) {
   current = &thread;
   threadIdx = thread.index;
+  last_access = 0;
 }
 
 void Worker::go_on(Fiber& from, Thread& thread) {
@@ -226,6 +239,7 @@ void Worker::finish(Thread& thread) {
 
 void Worker::sync_block(const Site& site) {
   enter_engine();
+  last_access = 0;
   Thread& thread = *current;
   thread.site = site;
   if (num_at_barrier == 0) {
@@ -251,56 +265,10 @@ void Worker::release_barrier(const Thread* last) {
     fail(what);
   }
   num_at_barrier = 0;
+  if (checker != nullptr) checker->sync_block();
   for (const uint16_t number : order) {
     if (&threads[number] != last) make_ready(threads[number]);
   }
-}
-
-void Worker::check_mask(const Thread& thread) {
-  const bool is_width = thread.width >= 1 && thread.width <= warp_size && (thread.width & (thread.width - 1)) == 0;
-  if (is_width && (thread.mask >> thread.lane & 1) != 0) [[likely]]
-    return;
-  Fault what = {.kind = Kind::kWrongMask, .at = here(AccessKind::kNone, 0)};
-  what.at.site = &thread.site;
-  fail(what);
-}
-
-uint64_t Worker::exchange_lanes(Exchange kind, uint64_t mask, uint64_t value, int argument, int width, const Site& site) {
-  enter_engine();
-  Thread& thread = *current;
-  thread.exchange = kind;
-  thread.mask = mask;
-  thread.value = value;
-  thread.argument = argument;
-  thread.width = width;
-  thread.site = site;
-  thread.state = State::kInExchange;
-  check_mask(thread);
-  waiting[thread.warp] |= uint64_t{1} << thread.lane;
-  if (!complete_exchange(thread)) wait(thread);
-  thread.state = State::kReady;
-  leave_engine();
-  return thread.value;
-}
-
-// If every lane of the thread's mask waits in the same exchange: computes the results and lets them go on.
-bool Worker::complete_exchange(const Thread& thread) {
-  const uint64_t lanes = thread.mask & live[thread.warp];
-  if (lanes == 0 || (waiting[thread.warp] & lanes) != lanes) return false;
-  Thread* warp = &threads[thread.warp * static_cast<size_t>(warp_size)];
-  for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {
-    const Thread& other = warp[__builtin_ctzll(rest)];
-    if (other.exchange != thread.exchange || other.mask != thread.mask) return false;
-  }
-  combine_lanes(warp, lanes);
-  waiting[thread.warp] &= ~lanes;
-  const bool is_reverse = launch->options.order == Order::kReverse;
-  for (uint64_t rest = lanes; rest != 0;) {
-    const int lane = is_reverse ? 63 - __builtin_clzll(rest) : __builtin_ctzll(rest);
-    rest &= ~(uint64_t{1} << lane);
-    if (&warp[lane] != current) make_ready(warp[lane]);
-  }
-  return true;
 }
 
 }  // namespace oprt::emulator

@@ -15,10 +15,15 @@
 
 namespace oprt::emulator {
 
+class Checker;
+class MemoryMap;
+
 struct Launch {
   const KernelCall& call;
   Options options;
   uint64_t num_blocks;
+  MemoryMap* memory = nullptr;  // what the kernel may touch; only in a checked build
+  uint32_t serial = 0;          // counts checked launches
   std::atomic<uint64_t> next_block{0};
   std::atomic<bool> has_failed{false};
   std::mutex mutex = {};
@@ -67,6 +72,7 @@ struct Worker {
     if (is_hung) [[unlikely]]
       fail_hung(0);
   }
+  // At `pc`, or in what it last called where that is 0 or in the engine.
   [[noreturn]] void fail_hung(uintptr_t pc);
   // Called from time to time, in a signal handler; `pc` is what the signal interrupted.
   void look_for_hang(uintptr_t pc);
@@ -79,6 +85,8 @@ struct Worker {
   std::vector<uint64_t> live;     // per warp, by lane: has not ended
   std::vector<uint64_t> waiting;  // per warp, by lane: in an exchange
   std::unique_ptr<unsigned char[], void (*)(void*)> dynamic_shared;
+  std::unique_ptr<Checker> checker;  // null in a build that is not checked
+  uintptr_t last_access = 0;         // its place in the code; 0 if the thread has called something else since
   volatile bool in_engine = true;
   volatile bool is_hung = false;
   volatile uint64_t num_blocks_run = 0;
@@ -128,8 +136,5 @@ struct Worker {
 
 // Of this thread of the host; null before its first launch.
 extern __thread Worker* this_worker OPRT_HIDDEN;
-
-// The results of an exchange in which the lanes of `lanes` take part, whose threads start at `warp`.
-void combine_lanes(Thread* warp, uint64_t lanes);
 
 }  // namespace oprt::emulator
