@@ -57,6 +57,10 @@ else()
   message(STATUS "Operator Runtime: GoogleTest is not installed, so the C++ unit tests are left out (Debian: libgtest-dev)")
 endif()
 
+if(CAMP_ENABLE_EMULATION)
+  include(emulation_tests)
+endif()
+
 if(CAMP_BUILD_PYTHON)
   # <build>/planted is a build folder for CAMP_BUILD_DIR whose CPU kernels are tests/planted/<op>.cc.
   set(planted_sources "")

@@ -131,7 +131,7 @@ configure() {
   else
     echo "NVIDIA is off: $nvcc does not compile a trivial file ($build_dir/tmp/nvcc_probe.log)"
   fi
-  rm -f "$build_dir/.configured" build/asan/CMakeCache.txt
+  rm -f "$build_dir/.configured" build/asan/CMakeCache.txt build-emulation*/CMakeCache.txt
   cmake --fresh --preset release -B "$build_dir" "-DCAMP_ENABLE_NVIDIA=$nvidia" "-DPython_EXECUTABLE=$python" \
     "-DCMAKE_COMPILE_WARNING_AS_ERROR=$warnings_are_errors" >"$build_dir/configure.log" 2>&1 || {
     cat "$build_dir/configure.log" >&2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sets up as run.sh does where that is needed, then runs every test: C and C++, Python, both again under sanitizers where they are C
-# or C++, and the documents' snippets. Variables: scripts/common.sh.
+# or C++, the kernels of GPUs in the emulator, and the documents' snippets. Variables: scripts/common.sh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -38,6 +38,26 @@ sanitizer_tests() {
   ctest --preset asan --no-tests=error -j "$jobs"
 }
 
+# emulation_tests PRESET: the kernels of nvidia and metax on the CPU. A kernel that is right in one order of threads may be wrong in
+# another.
+emulation_tests() {
+  local backend order
+  cmake --preset "$1" "-DPython_EXECUTABLE=$python" "-DCMAKE_COMPILE_WARNING_AS_ERROR=$warnings_are_errors" \
+    >"$TMPDIR/$1.log" 2>&1 || {
+    cat "$TMPDIR/$1.log" >&2
+    return 1
+  }
+  cmake --build --preset "$1" -j "$jobs"
+  ctest --test-dir "build-$1" --output-on-failure --no-tests=error -j "$jobs"
+  for backend in nvidia metax; do
+    CAMP_BUILD_DIR=build-$1 "$python" -m pytest tests/test_emulation.py -q -ra --backend $backend
+    for order in forward reverse shuffle:1; do
+      echo "$backend, threads in order $order"
+      CAMP_BUILD_DIR=build-$1 OPRT_EMULATOR_ORDER=$order "$python" tests/run_ops.py --op all --backend $backend --mode test
+    done
+  done
+}
+
 set_up requirements.txt
 stage_rows+=("$(printf '%5.1f min  %-28s %s' "$(minutes_since 0)" set-up passed)")
 configure
@@ -46,4 +66,5 @@ stage build build_all
 stage 'C and C++ tests' c_and_cxx_tests
 stage 'Python tests' python_tests
 stage 'C and C++ under ASan, UBSan' sanitizer_tests
+stage 'emulated kernels' emulation_tests emulation
 finish

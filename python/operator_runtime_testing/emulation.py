@@ -40,6 +40,8 @@ def emulate(root: Path, options: argparse.Namespace) -> None:
         raise EmulationError(f"--emulate runs nvidia or metax, not {backend}")
     if options.order is not None and not ORDER.fullmatch(options.order):
         raise EmulationError(f"--order is {options.order!r}, expected forward, reverse or shuffle:SEED")
+    if options.mode != "test":
+        raise EmulationError(f"--mode is {options.mode}, but an emulated backend has no speed: use --mode test")
     options.backend = BACKENDS[options.lanes or LANES[backend]]
     folder = root / ("build-emulation-check" if options.check else "build-emulation")
     build(root, folder, options.check)

@@ -1,0 +1,31 @@
+# The emulator's own tests (tests/emulator), once for each lane count: kernels in *_test.cc, those of checked/ in a checked build alone,
+# and a library with a kernel that a C program loads.
+add_library(emulator_parts STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:oprt_core>)
+target_link_libraries(emulator_parts PUBLIC oprt_compile_options Threads::Threads)
+
+file(GLOB emulator_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/emulator/*_test.cc)
+if(OPRT_EMULATION_CHECK)
+  file(GLOB checked_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/emulator/checked/*_test.cc)
+  list(APPEND emulator_tests ${checked_tests})
+endif()
+
+add_executable(emulator_dlopen ${PROJECT_SOURCE_DIR}/tests/emulator/dlopen_main.c)
+target_compile_definitions(emulator_dlopen PRIVATE _POSIX_C_SOURCE=200809L)
+target_link_libraries(emulator_dlopen PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+set_target_properties(emulator_dlopen PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+
+foreach(vendor nvidia metax)
+  set(lanes ${oprt_lanes_${vendor}})
+  if(GTest_FOUND)
+    add_executable(emulator_tests_${lanes} ${emulator_tests})
+    oprt_emulate(emulator_tests_${lanes} ${vendor})
+    target_link_libraries(emulator_tests_${lanes} PRIVATE emulator_parts GTest::gtest_main)
+    set_target_properties(emulator_tests_${lanes} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    add_test(NAME emulator_tests_${lanes} COMMAND emulator_tests_${lanes})
+  endif()
+  add_library(emulator_loaded_${lanes} SHARED ${PROJECT_SOURCE_DIR}/tests/emulator/loaded/kernel.cc)
+  oprt_emulate(emulator_loaded_${lanes} ${vendor})
+  target_link_libraries(emulator_loaded_${lanes} PRIVATE emulator_parts)
+  set_target_properties(emulator_loaded_${lanes} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME emulator_dlopen_${lanes} COMMAND emulator_dlopen $<TARGET_FILE:emulator_loaded_${lanes}>)
+endforeach()
