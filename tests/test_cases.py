@@ -32,4 +32,4 @@ def test_the_case_passes(case: Case, runtime: Runtime, refusals: Refusals, seed:
     if result.verdict in ("skipped", "refused"):
         pytest.skip(f"backend: {result.text}")
     line = replay_line(root, case, runtime.backend, "test", seed)
-    assert result.verdict == "passed", f"{result.text}\n{line}"
+    assert result.verdict == "passed", f"{result.text}\n{line}\n{result.readable_reports()}"

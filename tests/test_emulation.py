@@ -79,8 +79,43 @@ def test_an_order_that_is_none_is_named() -> None:
     assert "OPRT_EMULATOR_ORDER is sideways, expected forward, reverse or shuffle:SEED" in done.stdout
 
 
+@is_emulated
+@pytest.mark.parametrize("backend", sorted(LANES))
+def test_a_fault_raises_and_is_reported_with_its_place(backend: str) -> None:
+    script = """
+import json, torch, operator_runtime, operator_runtime.backend
+n = 1 << 20  # for one block much longer than the timeout
+try:
+    operator_runtime.softmax_(torch.empty(97, n), torch.zeros(n).expand(97, n), backend=BACKEND)
+except RuntimeError as error:
+    print(json.dumps([str(error), operator_runtime.backend.emulator_reports(), operator_runtime.backend.emulator_reports()]))
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "OPRT_EMULATOR_TIMEOUT": "0.01"}
+    command = [sys.executable, "-c", script.replace("BACKEND", repr(backend))]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment)
+    text, first, second = json.loads(done.stdout)
+    assert text.startswith("softmax: hang: the block has not ended after")
+    assert first[0]["kind"] == "hang"
+    assert f"emulated{LANES[backend]}::softmax_stream" in first[0]["kernel"]
+    assert first[0]["readable"].startswith(first[0]["text"])
+    assert len(first[0]["at"]["thread"]) == 3
+    assert second == []
+
+
+@is_emulated
+def test_a_failed_case_prints_and_writes_the_emulators_reports(tmp_path: Path) -> None:
+    report = tmp_path / "rows.json"
+    arguments = ("--op", "reduce_sum", "--backend", "nvidia", "--case", "size/float32/*", "--json", str(report))
+    done = run_ops(*arguments, OPRT_EMULATOR_TIMEOUT="0.01", OPRT_EMULATOR_WORKERS="1")
+    failed = [row for row in json.loads(report.read_text())["tests"] if row["verdict"] == "failed"]
+    assert (done.returncode == 1) == bool(failed)
+    for row in failed:
+        assert row["reports"][0]["kind"] == "hang"
+        assert row["reports"][0]["readable"].splitlines()[0] in done.stdout
+
+
 def test_a_case_of_over_a_million_elements_is_not_emulated() -> None:
-    large = Case("copy", "size/large", {"x": Tensor("float32", (MOST_EMULATED + 1,))}, output=Tensor("float32", (1,)))
+    large = Case("copy", "size/large", {"x": Tensor("float32", (MOST_EMULATED + 1,))}, out=Tensor("float32", (1,)))
     assert "1 M elements" in Runtime(rt, "nvidia", lanes=32).skips(large)
     assert Runtime(rt, "cpu").skips(large) == ""
 

@@ -7,6 +7,7 @@ compared after every call.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,13 @@ class Runtime:
     @property
     def device(self) -> str:
         return "cpu" if self.lanes else DEVICES[self.backend]
+
+    def take_reports(self) -> list[dict[str, Any]]:
+        """What the emulator has reported since the last call."""
+        if not self.lanes:
+            return []
+        reports: list[dict[str, Any]] = importlib.import_module("operator_runtime.backend").emulator_reports()
+        return reports
 
     def skips(self, case: Case) -> str:
         """Why a case cannot be put to this backend at all, or ""."""

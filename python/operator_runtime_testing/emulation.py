@@ -72,5 +72,8 @@ def build(root: Path, folder: Path, check: bool) -> None:
 def run(command: list[str], environment: dict[str, str]) -> None:
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
-        tail = "\n".join(done.stdout.splitlines()[-LOG_LINES:])
-        raise EmulationError(f"{' '.join(command)} failed:\n{tail}")
+        lines = done.stdout.splitlines()
+        # A compiler's first error explains those after it; without one, the end of the log does.
+        first = next((index for index, line in enumerate(lines) if "error:" in line.lower()), len(lines) - LOG_LINES)
+        text = "\n".join(lines[max(first, 0) :][:LOG_LINES])
+        raise EmulationError(f"{' '.join(command)} failed:\n{text}")

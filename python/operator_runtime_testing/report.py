@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from rich import box
 from rich.console import Console
@@ -20,6 +20,7 @@ Verdict = Literal["passed", "failed", "refused", "skipped"]
 _STYLES = {"passed": "green", "failed": "bold red", "refused": "yellow", "skipped": "dim"}
 _SECONDS_BETWEEN_LINES = 10.0
 _WIDE = 1000
+_MOST_REPORTS = 3
 # What a terminal that is too narrow for all columns goes without, first to last; the other columns are always there.
 _LEAST_OF_TESTS = ("seconds", "passed", "skipped", "refused")
 _LEAST_OF_PERFORMANCE = ("moved", "p10..p90", "dtype")
@@ -31,6 +32,11 @@ class CaseResult:
     verdict: Verdict
     text: str
     seconds: float
+    reports: Sequence[Mapping[str, Any]] = ()  # the emulator's, of a case that failed
+
+    def readable_reports(self) -> str:
+        """The first few reports, each place with its line of source."""
+        return "\n".join(report["readable"] for report in self.reports[:_MOST_REPORTS])
 
 
 def console() -> Console:

@@ -56,7 +56,7 @@ def run_case(case: Case, runtime: Runtime, refusals: Refusals, seed: int) -> Cas
     start = time.perf_counter()
 
     def result(verdict: Any, text: str) -> CaseResult:
-        return CaseResult(case, verdict, text, time.perf_counter() - start)
+        return CaseResult(case, verdict, text, time.perf_counter() - start, runtime.take_reports() if verdict == "failed" else [])
 
     why_not = runtime.skips(case)
     if why_not:
@@ -172,8 +172,12 @@ class Run:
                 result = run_case(case, self.runtime, self.refusals, self.options.seed)
                 self.tests.append(result)
                 progress.step(f"{case.op}, {self.failures} failed")
-                if result.verdict == "failed" and self.failed(case, "test", result.text):
-                    break
+                if result.verdict == "failed":
+                    stop = self.failed(case, "test", result.text)
+                    if result.reports:
+                        self.out.print(result.readable_reports(), markup=False)
+                    if stop:
+                        break
         print_tests(self.out, self.runtime.backend, self.tests, emulated=bool(self.runtime.lanes))
         counts = Counter(result.verdict for result in self.tests)
         said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("passed", "failed", "refused", "skipped"))
@@ -201,7 +205,8 @@ class Run:
     def write_json(self, path: Path) -> None:
         def row(result: CaseResult) -> dict[str, Any]:
             head = {"op": result.case.op, "case": result.case.name, "verdict": result.verdict, "text": result.text}
-            last = {"emulated": self.runtime.lanes} if self.runtime.lanes else {"seconds": round(result.seconds, 6)}
+            emulated = {"emulated": self.runtime.lanes, "reports": list(result.reports)}
+            last = emulated if self.runtime.lanes else {"seconds": round(result.seconds, 6)}
             return {**head, **last}
 
         tests = [row(result) for result in self.tests]
