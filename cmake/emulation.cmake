@@ -28,14 +28,15 @@ set(oprt_lanes_nvidia 32)
 set(oprt_lanes_metax 64)
 
 # oprt_emulate(<target> <vendor>): compiles the target's kernels for the CPU. The checker takes the place of the sanitizers' own
-# libraries, so they are named to the compiler alone, not to the linker. -O2, for the sake of build time and of debuggers.
+# libraries, so they are named to the compiler alone, not to the linker. -O2, for the sake of build time and of debuggers; the checker
+# itself asks for lines alone.
 function(oprt_emulate target vendor)
   get_target_property(sources ${target} SOURCES)
   set_source_files_properties(${sources} PROPERTIES LANGUAGE CXX)
   target_compile_definitions(${target} PRIVATE OPRT_WARP_SIZE=${oprt_lanes_${vendor}})
-  target_compile_options(${target} PRIVATE -O2 -g -fno-strict-aliasing -Wno-unknown-pragmas -Wno-conversion -Wno-pedantic)
+  target_compile_options(${target} PRIVATE -O2 $<IF:$<BOOL:${OPRT_EMULATION_CHECK}>,-g1,-g> -fno-strict-aliasing -Wno-unknown-pragmas -Wno-conversion -Wno-pedantic)
   if(OPRT_EMULATION_CHECK)
-    target_compile_options(${target} PRIVATE -fsanitize=thread -fsanitize=alignment,bounds
+    target_compile_options(${target} PRIVATE -fsanitize=thread -fsanitize=alignment,bounds -Wno-maybe-uninitialized
       $<$<CXX_COMPILER_ID:GNU>:SHELL:--param tsan-instrument-func-entry-exit=0>)
   endif()
 endfunction()
