@@ -34,7 +34,8 @@ function(oprt_emulate target vendor)
   get_target_property(sources ${target} SOURCES)
   set_source_files_properties(${sources} PROPERTIES LANGUAGE CXX)
   target_compile_definitions(${target} PRIVATE OPRT_WARP_SIZE=${oprt_lanes_${vendor}})
-  target_compile_options(${target} PRIVATE -O2 $<IF:$<BOOL:${OPRT_EMULATION_CHECK}>,-g1,-g> -fno-strict-aliasing -Wno-unknown-pragmas -Wno-conversion -Wno-pedantic)
+  target_compile_options(${target} PRIVATE -O2 $<IF:$<BOOL:${OPRT_EMULATION_CHECK}>,-g1,-g> -fno-strict-aliasing -Wno-unknown-pragmas
+    -Wno-conversion -Wno-pedantic)
   if(OPRT_EMULATION_CHECK)
     target_compile_options(${target} PRIVATE -fsanitize=thread -fsanitize=alignment,bounds -Wno-maybe-uninitialized
       $<$<CXX_COMPILER_ID:GNU>:SHELL:--param tsan-instrument-func-entry-exit=0>)

@@ -67,4 +67,5 @@ stage 'C and C++ tests' c_and_cxx_tests
 stage 'Python tests' python_tests
 stage 'C and C++ under ASan, UBSan' sanitizer_tests
 stage 'emulated kernels' emulation_tests emulation
+stage 'emulated kernels, checked' emulation_tests emulation-check
 finish
