@@ -118,6 +118,8 @@ void Worker::run_block(uint64_t id) {
       free_fibers.push_back(fiber.get());
     }
   }
+  // A missing barrier is both: the race says more.
+  std::stable_partition(notes.begin(), notes.end(), [](const Fault& note) { return note.kind == Kind::kRace; });
   for (const Fault& note : notes) reports.push_back(make_report(*this, note));
   notes.clear();
   const std::lock_guard lock(launch->mutex);
