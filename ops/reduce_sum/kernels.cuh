@@ -1,8 +1,7 @@
 // Sums in the dialect. Every sum is a tree of short chains: a thread folds the 4 loads that it has in flight as a tree, adds that
 // to its accumulator at most 64 times, and lanes, warps and blocks combine in a fixed order.
-//   rows     the reduced dim is contiguous: a group of lanes, or a block, walks a row in 16-byte vectors; what does not fill a
-//   vector
-//            at a row's ends is read element by element, so a row may start anywhere
+//   rows     the reduced dim is contiguous: a group of lanes, or a block, walks a row in 16-byte vectors; the ends of a row that
+//            fill no vector are read element by element, so a row may start anywhere
 //   packed   short rows without gaps: a tile of rows comes in vectors to shared memory, where few lanes take a row each
 //   columns  a kept dim is contiguous: a thread holds a vector of columns, threads of a block share the reduced dim
 //   strided  anything else, element by element

@@ -25,14 +25,16 @@ struct Split {
   int64_t count;
 };
 
-// Splits n points for blocks that take `step` of them a round, so that about `resident` blocks run at a time: the count, of those
-// that keep a chunk within `rounds`, whose last wave is the fullest, where that repays a second launch. `blocks` is their number
-// without a split. H200, sum of bf16 2048x65536 over dim 0, 792 resident blocks: 3.35 TB/s with 3 chunks (768 blocks), 2.72 with 4
-// (1024 blocks) (2026-12).
+// Of loads in one chunk, for a block.
 struct Rounds {
   int64_t least;
   int64_t most;
 };
+
+// Splits n points for blocks that take `step` of them a round, so that about `resident` blocks run at a time: the count, of those
+// that keep a chunk within `bounds`, whose last wave is the fullest, where that repays a second launch. `blocks` is their number
+// without a split. H200, sum of bf16 2048x65536 over dim 0, 792 resident blocks: 3.35 TB/s with 3 chunks (768 blocks), 2.72 with 4
+// (1024 blocks) (2026-12).
 inline Split split_evenly(int64_t n, int64_t step, Rounds bounds, int64_t blocks, int64_t resident) {
   constexpr double kFirstGain = 1.3, kGain = 1.05;
   const int64_t rounds = divide_up(n, step);

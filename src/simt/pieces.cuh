@@ -10,7 +10,7 @@ inline namespace OPRT_SIMT {
 // How one contiguous run splits: `head` bytes, `vectors` aligned pieces of 16, and the rest. Input i's pieces start `shift[i]`
 // bytes after an aligned address.
 template <int kInputs>
-struct Split {
+struct RunSplit {
   int64_t head;
   int64_t vectors;
   int shift[kInputs];
@@ -20,11 +20,11 @@ struct Split {
 };
 
 template <int kInputs>
-Split<kInputs> split_run(const void* out, const std::array<const void*, kInputs>& in, int64_t bytes) {
+RunSplit<kInputs> split_run(const void* out, const std::array<const void*, kInputs>& in, int64_t bytes) {
   const auto past_vector = [](const void* address, int64_t offset) {
     return static_cast<int>((reinterpret_cast<uintptr_t>(address) + static_cast<uintptr_t>(offset)) % kVectorBytes);
   };
-  Split<kInputs> split = {};
+  RunSplit<kInputs> split = {};
   split.head = (kVectorBytes - past_vector(out, 0)) % kVectorBytes;
   int64_t unread = 0;  // bytes that the last aligned load of an input reads past its piece
   bool starts_early = false;
