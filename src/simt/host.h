@@ -64,7 +64,9 @@ __forceinline__ void sync_warp(OPRT_SITE) { __syncwarp(kFullMask, site); }
 __forceinline__ void sync_block(OPRT_SITE) { __syncthreads(site); }
 
 __forceinline__ unsigned fetch_add(unsigned* address, unsigned value) {
-  return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+  const unsigned before = __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+  asm volatile("");  // in a checked build the line above is a call, which a jump at a kernel's end would hide
+  return before;
 }
 __forceinline__ void fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 

@@ -11,7 +11,11 @@
 #error "OPRT_WARP_SIZE is not 32 or 64"
 #endif
 
+#if defined(__GNUC__) && !defined(__clang__)
+#define __global__ __attribute__((no_icf))  // two kernels of the same code keep their names and lines
+#else
 #define __global__
+#endif
 #define __device__
 #define __host__
 #define __shared__ static __thread  // a block runs on one thread of the host
