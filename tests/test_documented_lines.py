@@ -90,6 +90,18 @@ def test_nvidia_and_metax_in_one_build_are_refused_with_the_reason(tmp_path: Pat
     assert "CAMP_ENABLE_NVIDIA and CAMP_ENABLE_METAX are both ON. Both name their tensors" in " ".join(configured.stdout.split())
 
 
+def test_an_emulation_with_a_gpu_backend_is_refused_with_the_line_to_use_instead(tmp_path: Path) -> None:
+    tree = tree_copy.copy_tree(tmp_path / "tree")
+    configured = shell(f"{CONFIGURE} -DCAMP_ENABLE_EMULATION=ON", tree)
+    assert configured.returncode != 0
+    assert configured.stdout.count("CMake Error") == 1
+    found = re.search(r"^\s*(cmake -S \.\. .*)$", configured.stdout, flags=re.MULTILINE)
+    assert found is not None, configured.stdout
+    instead = shell(f"cd build; {found.group(1)} -DPython_EXECUTABLE={sys.executable}", tree)
+    assert instead.returncode == 0, instead.stdout
+    assert (tree / "build-emulation/CMakeCache.txt").is_file()
+
+
 def test_ninja_is_used_where_there_is_no_make(tmp_path: Path) -> None:
     tree = tree_copy.copy_tree(tmp_path / "tree")
     programs = tmp_path / "bin"
