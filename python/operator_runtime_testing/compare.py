@@ -53,7 +53,7 @@ def agreement(case: Case, inputs: Mapping[str, Array], want: Array, got: Array) 
         near &= (want != 0) | (values != 0) | (np.signbit(values) == np.signbit(want))
         overflow = np.isinf(values) & np.isfinite(want) & (np.signbit(values) == np.signbit(want))
         near |= overflow & (np.abs(want) + allowed >= dtype.largest)
-        return right | near | np.isposinf(allowed), allowed
+        return right | near | (np.isposinf(allowed) & np.isfinite(want)), allowed
 
 
 def _same_parts(got: Array, want: Array) -> Array:
