@@ -74,3 +74,12 @@ def test_a_sum_counts_past_2_31_elements(runtime: Runtime, n: int) -> None:
     if runtime.device != "cpu":
         pytest.skip("backend: on a GPU tests/cuda/stress.cc does it with real memory")
     assert int(runtime.module.reduce_sum(np.broadcast_to(np.int8(1), (n,)))) == n
+
+
+@pytest.mark.parametrize("missing", [0, 1, 62, 63, 64])
+def test_a_sum_of_nearly_2_63_elements_has_room_for_every_part(runtime: Runtime, missing: int) -> None:
+    if runtime.device != "cpu":
+        pytest.skip("backend: one byte of host memory, repeated")
+    x = np.lib.stride_tricks.as_strided(np.ones(1, np.int8), (2**63 - 1 - missing,), (0,))
+    with runtime.module.prepare_reduce_sum(np.empty((), np.int64), x, backend=runtime.backend) as prepared:
+        assert 64 * 8 <= prepared.workspace.nbytes <= 64 * 8 + 256  # aligned by hand

@@ -113,6 +113,7 @@ nb::object finish_tensor(const Kind& kind, nb::handle like, Allocated allocated)
 
 Allocated allocate_workspace_tensor(const char* op, const Kind& kind, nb::handle like, oprt_device_t device, size_t bytes,
                                     oprt_tensor_view_t& view) {
+  if (bytes > static_cast<size_t>(INT64_MAX) - OPRT_WORKSPACE_ALIGNMENT) throw std::bad_alloc();
   const auto size = static_cast<int64_t>(bytes + OPRT_WORKSPACE_ALIGNMENT);
   view = contiguous_view(OPRT_DTYPE_UINT8, device, 1, &size);
   Allocated allocated = allocate_tensor(op, kind, like, view);

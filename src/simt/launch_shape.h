@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <iterator>
 
+#include "core/divide_up.h"
+
 namespace oprt::simt {
 
 constexpr int64_t kMaxBlocks = INT_MAX;  // of a one-dimensional grid
 
-constexpr int64_t divide_up(int64_t n, int64_t divisor) { return (n + divisor - 1) / divisor; }
+using oprt::divide_up;
 
 // The smallest power of two that is at least n, within [1, most].
 constexpr int lanes_for(int64_t n, int64_t most) {

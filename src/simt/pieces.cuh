@@ -80,7 +80,7 @@ constexpr int kPieceSize = Vector<T>::kSize;
 template <int N>
 int64_t count_pieces(const Space<N>& space, int piece_size, bool aligned) {
   const int64_t size = space.shape[static_cast<size_t>(space.ndim - 1)];
-  const int64_t pieces = (size + (aligned ? 0 : piece_size - 1) + piece_size - 1) / piece_size;
+  const int64_t pieces = aligned ? divide_up(size, piece_size) : divide_up(size - 1, piece_size) + 1;
   return space.size() / size * pieces;
 }
 

@@ -43,8 +43,8 @@ Tiles<N> make_tiles(const Space<N>& space, int rows_dim, int tile_rows, int tile
     tiles.row_stride[i] = space.strides[static_cast<size_t>(i)][rows];
     tiles.col_stride[i] = space.strides[static_cast<size_t>(i)][last];
   }
-  const int64_t row_tiles = (tiles.num_rows + tile_rows - 1) / tile_rows;
-  const int64_t col_tiles = (tiles.num_cols + tile_cols - 1) / tile_cols;
+  const int64_t row_tiles = divide_up(tiles.num_rows, tile_rows);
+  const int64_t col_tiles = divide_up(tiles.num_cols, tile_cols);
   const int64_t planes = space.size() / tiles.num_rows / tiles.num_cols;
   if (row_tiles > kMaxIndex32 / col_tiles || planes > kMaxIndex32 / (row_tiles * col_tiles)) return tiles;
   tiles.outer = dims_without<uint32_t>(space, rows_dim, space.ndim - 1);

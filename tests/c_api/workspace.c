@@ -125,6 +125,20 @@ static void without_need_the_workspace_is_not_looked_at(void) {
   CHECK_STATUS(oprt_destroy_softmax_descriptor(desc), OPRT_OK);
 }
 
+/* A view may repeat one byte 2^63 - 1 times: the size must not wrap, nor the parts that are written there. */
+static void the_size_for_the_longest_rows_is_that_of_64_sums(void) {
+  for (int64_t n = INT64_MAX; n > INT64_MAX - 130; n -= 43) {
+    const oprt_tensor_view_t in_view = strided(OPRT_DTYPE_INT8, 1, DIMS(n), DIMS(0));
+    const oprt_tensor_view_t out_view = contiguous(OPRT_DTYPE_INT64, 0, NULL);
+    oprt_descriptor_t* desc = NULL;
+    size_t size = 0;
+    CHECK_STATUS(oprt_create_reduce_sum_descriptor(&desc, OPRT_BACKEND_CPU, &out_view, &in_view, NULL, 0, 0), OPRT_OK);
+    CHECK_STATUS(oprt_get_reduce_sum_workspace_size(desc, &size), OPRT_OK);
+    CHECK(size == 64 * sizeof(int64_t));
+    CHECK_STATUS(oprt_destroy_reduce_sum_descriptor(desc), OPRT_OK);
+  }
+}
+
 struct thread_data {
   const oprt_descriptor_t* desc;
   size_t size;
@@ -171,6 +185,7 @@ int main(void) {
   contents_are_arbitrary_and_the_bits_repeat();
   bytes_past_the_size_are_left_alone();
   a_split_sum_is_right();
+  the_size_for_the_longest_rows_is_that_of_64_sums();
   without_need_the_workspace_is_not_looked_at();
   threads_share_a_descriptor_with_a_workspace_each();
   return report("workspace");

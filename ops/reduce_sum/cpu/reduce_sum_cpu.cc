@@ -84,7 +84,7 @@ class Columns final : public SplitPlan<T> {
   Columns(const Problem& problem, const Space<2>& kept) : SplitPlan<T>(problem, kept) {
     const int last = kept.ndim - 1;
     num_columns_ = kept.shape[last];
-    blocks_ = (num_columns_ + kColumns - 1) / kColumns;
+    blocks_ = divide_up(num_columns_, kColumns);
     num_tasks_ = this->num_outputs_ / num_columns_ * blocks_;
     this->split(num_tasks_);
     // Few dense columns: lines that follow one another in memory are taken as one.

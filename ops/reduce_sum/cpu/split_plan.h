@@ -7,6 +7,7 @@
 #include "backends/cpu/sum.h"
 #include "backends/cpu/walk.h"
 #include "core/dispatch.h"
+#include "core/divide_up.h"
 #include "ops/reduce_sum/reduce_sum.h"
 
 namespace oprt::reduce_sum {
@@ -54,14 +55,15 @@ class SplitPlan : public Plan {
     constexpr int64_t kWorthATask = 32768;  // elements
     const int64_t by_size = num_outputs_ > 0 ? row_size_ / (kWorthATask / std::min(kWorthATask, num_outputs_) + 1) : 0;
     const int64_t parts = std::max<int64_t>(1, std::min(kEnoughTasks / std::max<int64_t>(num_tasks, 1), by_size));
-    part_size_ = std::max<int64_t>(1, (row_size_ + parts - 1) / parts);
-    num_parts_ = std::max<int64_t>(1, (row_size_ + part_size_ - 1) / part_size_);
+    part_size_ = std::max<int64_t>(1, divide_up(row_size_, parts));
+    num_parts_ = std::max<int64_t>(1, divide_up(row_size_, part_size_));
     if (num_parts_ > 1) workspace_size_ = static_cast<size_t>(num_parts_ * num_outputs_) * sizeof(Total<T>);
   }
 
   // Elements of a row that are in part `part`, as [begin, end).
   std::array<int64_t, 2> part_range(int64_t part) const {
-    return {part * part_size_, std::min((part + 1) * part_size_, row_size_)};
+    const int64_t begin = part * part_size_;
+    return {begin, begin + std::min(part_size_, row_size_ - begin)};
   }
 
   // Keeps the sums of n tasks: in the workspace from `task` on where there are parts, else in out.

@@ -7,6 +7,7 @@
 #include "backends/cpu/isa.h"
 #include "backends/cpu/walk.h"
 #include "core/dispatch.h"
+#include "core/divide_up.h"
 #include "core/threads.h"
 #include "ops/softmax/cpu/softmax_lines.h"
 #include "ops/softmax/softmax.h"
@@ -89,7 +90,7 @@ class SplitRows final : public RowPlan<T> {
     parallel_for(kParts, 1, [&](int64_t begin, int64_t end) {
       cpu::vectorized([&] {
         for (int64_t i = begin; i < end; ++i) {
-          const int64_t size = (row.n + kParts - 1) / kParts;
+          const int64_t size = divide_up(row.n, kParts);
           const int64_t first = std::min(i * size, row.n);
           body({row.out + first * row.out_stride, row.out_stride, row.in + first * row.in_stride, row.in_stride,
                 std::min(size, row.n - first)},
@@ -108,7 +109,7 @@ class Columns final : public RowPlan<T> {
     const int64_t in_buffer = 2 * kBuffer / problem.n;
     is_tall_ = in_buffer < std::min(kFewestInBuffer, this->rows_.shape[this->rows_.ndim - 1]);
     width_ = is_tall_ ? kColumns : std::min(in_buffer, kColumns);
-    blocks_ = (this->rows_.shape[this->rows_.ndim - 1] + width_ - 1) / width_;
+    blocks_ = divide_up(this->rows_.shape[this->rows_.ndim - 1], width_);
   }
 
   void execute(const Launch& launch) const override {

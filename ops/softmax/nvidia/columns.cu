@@ -29,11 +29,11 @@ class ColumnsLaunch {
     const int64_t step = kLoads * args_.depth;
     const bool is_few = blocks < policy().target_blocks / 4 && n >= step * kMinSplitRounds;
     const Split split = is_few || n > INT_MAX / 2 ? split_dim(n, step, blocks) : Split{n, 1};
+    blocks_ = blocks * split.count;
+    if (!fits()) return;
     args_.chunk = static_cast<int>(split.chunk);
     args_.tiles = FastDivisor(static_cast<uint32_t>(tiles));
     args_.splits = FastDivisor(static_cast<uint32_t>(split.count));
-    blocks_ = blocks * split.count;
-    if (!fits()) return;
     if (split.count > 1) {
       workspace_size_ = sizeof(Stats<Value<T>>) * static_cast<size_t>(split.count * c.outer.size() * c.columns);
       simt::prepare(softmax_columns<T, V, Pass::kStats>);

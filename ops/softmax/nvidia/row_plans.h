@@ -1,6 +1,7 @@
 // Plans over rows: those that contiguous and strided rows share, and the one for short aligned rows.
 #pragma once
 
+#include "core/error.h"
 #include "ops/softmax/kernels.cuh"
 #include "ops/softmax/nvidia/plans.h"
 #include "ops/softmax/packed_rows.cuh"
@@ -50,6 +51,9 @@ class RowPlans {
 
   std::unique_ptr<const Plan> split() {
     const Split split = split_dim(divide_up(args_.n, kSize), int64_t{kSplitThreads} * 4, args_.num_rows);
+    OPRT_CHECK(args_.num_rows <= kMaxBlocks / split.count, "out", OPRT_ERR_UNSUPPORTED,
+               "%lld rows of %lld elements are more than a grid covers", static_cast<long long>(args_.num_rows),
+               static_cast<long long>(args_.n));
     args_.chunk = static_cast<int>(split.chunk * kSize);
     args_.splits = FastDivisor(static_cast<uint32_t>(split.count));
     const auto stats = softmax_split_stats<T, Stretch>;

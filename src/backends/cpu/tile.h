@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "backends/cpu/walk.h"
+#include "core/divide_up.h"
 
 namespace oprt::cpu {
 
@@ -56,8 +57,8 @@ class Tiling {
     const int last = space.ndim - 1;
     columns_ = std::min(side, space.shape[last]);
     rows_ = std::min(max_elements / columns_, space.shape[last - 1]);
-    tiles_across_ = (space.shape[last] + columns_ - 1) / columns_;
-    tiles_down_ = (space.shape[last - 1] + rows_ - 1) / rows_;
+    tiles_across_ = divide_up(space.shape[last], columns_);
+    tiles_down_ = divide_up(space.shape[last - 1], rows_);
   }
 
   int64_t num_tiles() const {
