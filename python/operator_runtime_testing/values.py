@@ -62,6 +62,18 @@ def with_at(fill: Fill, places: dict[int, float]) -> Fill:
     return fill_and_place
 
 
+def with_points(fill: Fill, points: Sequence[tuple[int | slice, int | slice, float]]) -> Fill:
+    """`fill`, then value by value at (row, column) of the last two dimensions, later ones over earlier ones."""
+
+    def fill_and_place(generator: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> Array:
+        filled = fill(generator, dtype, shape).copy()
+        for row, column, value in points:
+            filled[..., row, column] = narrow(dtype, np.asarray(value))
+        return filled
+
+    return fill_and_place
+
+
 def specials(dtype: str) -> list[float]:
     """The floats that kernels trip over: NaN, infinities, both zeros, subnormals, the ends of the range, ties."""
     format_ = DTYPES[dtype]

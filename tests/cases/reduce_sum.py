@@ -23,7 +23,7 @@ from operator_runtime_testing.case import (
 )
 from operator_runtime_testing.dtypes import ALL, FLOATS, INTEGERS, Array
 from operator_runtime_testing.layouts import EMPTY_SHAPES, LAYOUTS, SHAPES_OF_EVERY_RANK, SIZES
-from operator_runtime_testing.values import Fill, bits, constant, cycle, normal, scaled, stored, with_at
+from operator_runtime_testing.values import Fill, bits, constant, cycle, normal, scaled, stored, with_at, with_points
 
 Shape = tuple[int, ...]
 Dims = int | tuple[int, ...] | list[int] | None
@@ -124,6 +124,14 @@ def _sizes() -> Iterator[Case]:
     yield _case("long/70000x200-dim0-constant", _x((70000, 200), "float32", constant(0.1)), 0, cost=Cost.NORMAL)
     yield _case("long/3x1000003", _x((3, 1000003)), 1, cost=Cost.NORMAL)
     yield _case("long/1000003x3-dim0", _x((1000003, 3)), 0, cost=Cost.NORMAL)
+    for dtype in ("float32", "float64"):  # parts of unequal length, added for several outputs
+        yield _case(f"long/{dtype}/2x1000003", _x((2, 1000003), dtype, constant(1.0)), 1, cost=Cost.NORMAL)
+    # Rows enough for several pieces of work, each of many rows: none is left out at the end of a piece.
+    yield _case("many-rows/5000x100", _x((5000, 100)), 1)
+    # Long lines of one value, contiguous and with a step.
+    yield _case("long/33x50000-constant", _x((33, 50000), "float64", constant(0.1)), 1, cost=Cost.NORMAL)
+    stepped = _x((9, 200000), "float32", constant(0.1), strides=(400000, 2))
+    yield _case("long/9x200000-stepped-constant", stepped, 1, cost=Cost.NORMAL)
 
 
 def _dims() -> Iterator[Case]:
@@ -227,6 +235,9 @@ def _values() -> Iterator[Case]:
             # JuliaLang/julia #11618: -0 throughout gives +0 at every length.
             yield _case(f"value/minus-zero/{dtype}/{size}", _x((size,), dtype, constant(-0.0)))
             yield _case(f"value/minus-zero/{dtype}/{size}x3", _x((size, 3), dtype, constant(-0.0)), 0)
+        for name, value in (("nan", NAN), ("inf", INF), ("minus-inf", -INF)):
+            column = with_points(normal, [(3, 4, value), (99, 29, value)])
+            yield _case(f"value/{name}/{dtype}/100x30-dim0", _x((100, 30), dtype, column), 0)
         yield _case(f"value/both-infinities/{dtype}", _x((2, 70), dtype, with_at(normal, {3: INF, 66: -INF})), 1)
     # pytorch/pytorch #188546
     yield _case("value/subnormals", _x((1000,), fill=constant(1e-42)))
@@ -247,6 +258,8 @@ def _integers() -> Iterator[Case]:
     raw = _x((6,), "bool", stored([0, 1, 2, 255, 3, 0]))
     yield _case("integer/bool-bytes", raw)
     yield _case("integer/bool-any-bytes", _x((65, 257), "bool", bits), 1)
+    for width in (13, 65):
+        yield _case(f"integer/bool-any-bytes-stepped/{width}", _x((9, width), "bool", bits, strides=(2 * width, 2)), 1)
     yield _case("integer/bool-any-bytes-dim0", _x((1000, 33), "bool", bits), 0)
 
 

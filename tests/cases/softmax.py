@@ -24,7 +24,7 @@ from operator_runtime_testing.case import (
 )
 from operator_runtime_testing.dtypes import ALL, DTYPES, FLOATS, Array
 from operator_runtime_testing.layouts import DENSE_OR_GAPPED, EMPTY_SHAPES, LAYOUTS, SHAPES_OF_EVERY_RANK, SIZES
-from operator_runtime_testing.values import Fill, bits, constant, cycle, normal, scaled, with_at
+from operator_runtime_testing.values import Fill, bits, constant, cycle, normal, scaled, with_at, with_points
 
 Shape = tuple[int, ...]
 INF, NAN = math.inf, math.nan
@@ -174,6 +174,22 @@ def _values() -> Iterator[Case]:
             yield _case(f"value/nan/{dtype}/{width}-{place}", _x((2, width), dtype, with_at(normal, {place: NAN})))
             yield _case(f"value/one-unmasked/{dtype}/{width}-{place}", _x((2, width), dtype, with_at(masked, {place: -3.0})))
         yield _case(f"value/all-minus-inf/{dtype}/{width}", _x((2, width), dtype, masked))
+    # The same along columns, few and many, and along rows that are split: a column of every kind beside ordinary ones.
+    for dtype in FLOATS:
+        for rows in (20, 2000):
+            name = f"value/columns/{dtype}/{rows}"
+            yield _case(f"{name}-nan", _x((rows, 30), dtype, with_points(normal, [(3, 4, NAN), (rows - 1, 29, NAN)])), 0)
+            masked = with_points(normal, [*((slice(None), column, -INF) for column in (4, 7, 29)), (rows - 1, 7, -3.0)])
+            yield _case(f"{name}-masked", _x((rows, 30), dtype, masked), 0)
+            yield _case(f"{name}-200", _x((rows, 30), dtype, constant(200.0)), 0)
+        name, long = f"value/long-rows/{dtype}", (2, 70000)
+        for place in (5, 69999):
+            nan, unmasked = with_points(normal, [(0, place, NAN)]), with_at(constant(-INF), {place: -3.0})
+            yield _case(f"{name}-nan-{place}", _x(long, dtype, nan), cost=Cost.NORMAL)
+            yield _case(f"{name}-one-unmasked-{place}", _x(long, dtype, unmasked), cost=Cost.NORMAL)
+        masked = with_points(normal, [(0, slice(None), -INF)])
+        yield _case(f"{name}-all-minus-inf", _x(long, dtype, masked), cost=Cost.NORMAL)
+        yield _case(f"{name}-200", _x(long, dtype, constant(200.0)), cost=Cost.NORMAL)
     # bytedance/lightseq #74: every logit far below zero, and fewer of them than lanes.
     for dtype, width in product(FLOATS, (1, 2, 3, 17, 31, 32, 33, 1000)):
         yield _case(f"value/negative/{dtype}/{width}", _x((3, width), dtype, scaled(1.0, -200.0)))

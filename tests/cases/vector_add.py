@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -157,6 +158,11 @@ def _aliasing() -> Iterator[Case]:
             yield replace(in_place(other, "b"), name=f"in-place/{dtype}/{layout}-b")
         same = _case(f"in-place/{dtype}/both", _t((1025,), dtype), Tensor(dtype, (1025,), memory_of="a"))
         yield in_place(same, "a")
+    # A tail that is done again, over what has been written, adds twice; lines are cut at about 21845 elements of 2 bytes.
+    for dtype, size in product(("float16", "complex32"), (1025, 30001)):
+        case = _case(f"in-place/{dtype}/{size}", _t((size,), dtype), _t((size,), dtype))
+        yield replace(in_place(case, "a"), name=f"in-place/{dtype}/{size}-a")
+        yield replace(in_place(case, "b"), name=f"in-place/{dtype}/{size}-b")
     odd = Tensor("float32", (100,), strides=(2,), memory_of="a", offset=1)
     yield _case("interleaved/even-odd", _t((100,), strides=(2,)), _t((100,)), odd)
     yield _case("interleaved/inputs-overlap", _t((99,)), Tensor("float32", (99,), memory_of="a", offset=1))
