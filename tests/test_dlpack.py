@@ -225,3 +225,35 @@ def test_a_parameter_gives_a_plain_tensor_under_no_grad() -> None:
         result = rt.copy(torch.nn.Parameter(torch.ones(3)))
     assert type(result) is torch.Tensor
     assert not result.requires_grad
+
+
+class Unsearchable:
+    def __contains__(self, name: object) -> bool:
+        raise KeyboardInterrupt("not now")
+
+
+def of_odd_class(dictionary: object) -> Any:
+    """A tensor of a class whose metaclass gives that for __dict__; the class that it is derived from is as others are."""
+
+    class Meta(type):
+        def __getattribute__(cls, name: str) -> Any:
+            return dictionary if name == "__dict__" and cls.__name__ == "Odd" else super().__getattribute__(name)
+
+    class Base(Producer, metaclass=Meta):
+        pass
+
+    class Odd(Base):
+        pass
+
+    return Odd(numbers())
+
+
+def test_a_class_whose_dictionary_is_none_is_read_as_its_base() -> None:
+    out = Producer(np.zeros(6, np.float32))
+    rt.copy_(out, of_odd_class(5))
+    assert out.array.tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_an_interrupt_while_a_class_is_looked_at_passes_through() -> None:
+    with pytest.raises(KeyboardInterrupt, match="not now"):
+        rt.copy_(Producer(np.zeros(6, np.float32)), of_odd_class(Unsearchable()))

@@ -17,9 +17,13 @@ PyTypeObject* definer_of(PyTypeObject* type, const char* attribute) {
   PyTypeObject* definer = nullptr;
   for (const nb::handle base : bases) {
     const nb::object dictionary = nb::getattr(base, "__dict__", nb::none());
-    if (!dictionary.is_none() && PySequence_Contains(dictionary.ptr(), nb::str(attribute).ptr()) == 1) {
-      definer = reinterpret_cast<PyTypeObject*>(base.ptr());
+    if (dictionary.is_none()) continue;
+    const int has_attribute = PySequence_Contains(dictionary.ptr(), nb::str(attribute).ptr());
+    if (has_attribute < 0) {  // a metaclass may answer with anything; what is no container has nothing
+      if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
+      PyErr_Clear();
     }
+    if (has_attribute == 1) definer = reinterpret_cast<PyTypeObject*>(base.ptr());
   }
   return definer;
 }
