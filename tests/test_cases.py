@@ -8,7 +8,8 @@ import pytest
 
 from operator_runtime_testing.case import Case, Cost, load_cases
 from operator_runtime_testing.check import Runtime
-from operator_runtime_testing.runner import Refusals, load_refusals, replay_line, run_case
+from operator_runtime_testing.report import replay_line
+from operator_runtime_testing.runner import Refusals, load_refusals, run_case
 
 TESTS = Path(__file__).resolve().parent
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +18,7 @@ import pytest
 
 from operator_runtime_testing.case import Case, Tensor
 from operator_runtime_testing.check import Runtime
+from operator_runtime_testing.report import replay_line
 from operator_runtime_testing.runner import Run, run_case
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -172,3 +175,71 @@ def test_a_load_beyond_the_processor_is_said_below_the_table(
     Run(ROOT, options, _copying(False)).bench([])  # type: ignore[arg-type]
     last = capsys.readouterr().out.splitlines()[-1]
     assert ("99.0 processes compete for" in last) == is_said
+
+
+@pytest.mark.parametrize("name", ["", "none/report.json"], ids=["a folder", "in no folder"])
+def test_a_report_that_cannot_be_written_is_2_before_anything_runs(name: str, tmp_path: Path) -> None:
+    done = run_ops("--op", "copy", "--backend", "cpu", "--case", "rank/*", "--json", str(tmp_path / name))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"run_ops.py: --json {tmp_path / name} cannot be written: ")
+
+
+@pytest.mark.parametrize("wrong", [("--op", "no_such"), ("--op", "copy", "--backend", "no_such")], ids=["op", "backend"])
+def test_a_wrong_name_is_said_before_a_missing_build(wrong: tuple[str, ...], tmp_path: Path) -> None:
+    done = run_ops(*wrong, CAMP_BUILD_DIR=str(tmp_path))
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "'no_such'" in line
+
+
+def test_an_interrupt_is_130_with_one_line_and_a_report_of_what_had_run(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    program = [sys.executable, "-u", str(ROOT / "tests" / "run_ops.py")]
+    command = [*program, "--op", "softmax", "--backend", "cpu", "--json", str(report)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("backend cpu")  # the cases begin
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert said.splitlines() == ["run_ops.py: interrupted"]
+    written = json.loads(report.read_text())
+    assert len(written["tests"]) < len(run_ops("--op", "softmax", "--list").stdout.splitlines())
+
+
+@pytest.mark.parametrize("arguments", ["--list", "--case rank/*"])
+def test_a_reader_that_has_gone_is_no_traceback(arguments: str) -> None:
+    command = [sys.executable, str(ROOT / "tests" / "run_ops.py"), "--op", "copy", "--backend", "cpu", *arguments.split()]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+    assert said == ""
+    assert process.returncode == 1
+
+
+def test_closed_streams_are_no_traceback_and_the_exit_code_says_what_came(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    words = shlex.join([sys.executable, str(ROOT / "tests" / "run_ops.py"), "--op", "copy", "--backend", "cpu"])
+    done = subprocess.run(["bash", "-c", f"{words} --case 'rank/*' --json {shlex.quote(str(report))} >&- 2>&-"], check=False)
+    assert done.returncode == 0
+    assert json.loads(report.read_text())["tests"]
+
+
+@pytest.mark.parametrize("place", ["inside", "path", "elsewhere"])
+def test_the_replay_line_starts_the_interpreter_that_runs(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, folder, other = tmp_path / "tree", tmp_path / "bin", tmp_path / "other"
+    for made in (root / ".venv", folder, other):
+        made.mkdir(parents=True)
+        (made / "python").symlink_to(sys.executable)
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("PATH", str(folder))
+    running = {"inside": root / ".venv", "path": folder, "elsewhere": other}[place] / "python"
+    monkeypatch.setattr(sys, "executable", str(running))
+    case = Case("copy", "group/x", {"x": Tensor("float32", (1,))})
+    first = replay_line(root, case, "cpu", "test", 0).split()
+    first = [word for word in first if "=" not in word]
+    assert first[0] == {"inside": ".venv/python", "path": "python", "elsewhere": str(running)}[place]

@@ -74,7 +74,10 @@ class BaselineProcess:
     def __init__(self, cases_folder: Path, device: str, seed: int) -> None:
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
         command = [sys.executable, "-m", "operator_runtime_testing.baseline", str(cases_folder), device, str(seed)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        # In a session of its own, Ctrl-C reaches the parent alone, which then closes the pipes.
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
+        )
 
     def ask(self, **question: Any) -> dict[str, Any]:
         sent, received = self.process.stdin, self.process.stdout

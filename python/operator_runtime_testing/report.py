@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from rich import box
@@ -17,6 +21,7 @@ from operator_runtime_testing.case import Case
 from operator_runtime_testing.performance import PerformanceResult
 
 Verdict = Literal["passed", "failed", "refused", "skipped"]
+VARIABLES = ("CAMP_BUILD_DIR", "OPRT_EMULATOR_ORDER", "OPRT_PLANTED")  # that change what a case does
 _STYLES = {"passed": "green", "failed": "bold red", "refused": "yellow", "skipped": "dim"}
 _SECONDS_BETWEEN_LINES = 10.0
 _WIDE = 1000
@@ -70,6 +75,34 @@ class Progress:
         elif time.monotonic() - self.last_line > _SECONDS_BETWEEN_LINES:
             self.last_line = time.monotonic()
             print(f"{what}: {self.done} of {self.total}", file=sys.stderr, flush=True)
+
+
+def interpreter(root: Path) -> str:
+    """The interpreter that runs, as a shell in this folder starts it."""
+    running = Path(sys.executable)
+    if running.is_relative_to(root):
+        return os.path.relpath(running)
+    found = shutil.which("python")
+    # Links of two virtual environments lead to one file, so the folders have to be the same too.
+    is_same = found is not None and Path(found).samefile(running) and Path(found).parent.samefile(running.parent)
+    return "python" if is_same else str(running)
+
+
+def replay_line(root: Path, case: Case, backend: str, mode: str, seed: int) -> str:
+    """A shell command that runs the case again, from the folder that this process was started in."""
+    words = [
+        interpreter(root),
+        os.path.relpath(root / "tests" / "run_ops.py"),
+        "--op",
+        case.op,
+        "--backend",
+        backend,
+        "--mode",
+        mode,
+    ]
+    words += ["--case", case.name] + (["--seed", str(seed)] if seed else [])
+    variables = [f"{name}={shlex.quote(os.environ[name])} " for name in VARIABLES if name in os.environ]
+    return "".join(variables) + shlex.join(words)
 
 
 def verdict_of(results: Sequence[CaseResult]) -> Verdict:

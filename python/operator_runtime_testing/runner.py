@@ -1,6 +1,7 @@
 """Selects cases, runs them, and says what came of it; the command line of tests/run_ops.py.
 
-Exit codes: 0 something ran and all passed, 1 a failure, 2 usage or a missing build, 77 the backend is not available here.
+Exit codes: 0 something ran and all passed, 1 a failure, 2 usage or a missing build, 77 the backend is not available here, 130
+interrupted.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import fnmatch
 import importlib.util
 import json
 import os
-import shlex
 import sys
 import time
 from collections import Counter
@@ -25,9 +25,8 @@ from operator_runtime_testing.check import DEVICES, Runtime, check_case
 from operator_runtime_testing.compare import CaseError
 from operator_runtime_testing.emulation import EmulationError, add_options, emulate
 from operator_runtime_testing.performance import PerformanceResult, commit_of, device_name
-from operator_runtime_testing.report import CaseResult, Progress, console, print_performance, print_tests
+from operator_runtime_testing.report import CaseResult, Progress, console, print_performance, print_tests, replay_line
 
-VARIABLES = ("CAMP_BUILD_DIR", "OPRT_EMULATOR_ORDER", "OPRT_PLANTED")  # that change what a case does
 OK, FAILED, USAGE, UNAVAILABLE = 0, 1, 2, 77
 Refusals = Mapping[str, str]  # pattern of "<op>/<case>" -> why the backend refuses those cases
 
@@ -77,11 +76,26 @@ def run_case(case: Case, runtime: Runtime, refusals: Refusals, seed: int) -> Cas
     return result("passed", "")
 
 
+def check_backend(name: str) -> None:
+    if name != "auto" and name not in DEVICES:
+        raise UsageError(f"backend {name!r} is none of auto, {', '.join(DEVICES)}")
+
+
+def check_writable(path: Path) -> None:
+    """Raises UsageError where no file can be written, before minutes of work are lost to it."""
+    existed = path.exists()
+    try:
+        path.open("a").close()
+        if not existed:
+            path.unlink()
+    except OSError as error:
+        raise UsageError(f"--json {path} cannot be written: {error.strerror}") from error
+
+
 def resolve_backend(name: str, available: Mapping[str, str]) -> str:
     """A backend to run on: `auto` is nvidia where it and torch's CUDA work, else cpu. Raises UsageError for an unknown name."""
+    check_backend(name)
     if name != "auto":
-        if name not in DEVICES:
-            raise UsageError(f"backend {name!r} is none of auto, {', '.join(DEVICES)}")
         return name
     if available.get("nvidia", "not known") == "":
         import torch
@@ -89,14 +103,6 @@ def resolve_backend(name: str, available: Mapping[str, str]) -> str:
         if torch.cuda.is_available():
             return "nvidia"
     return "cpu"
-
-
-def replay_line(root: Path, case: Case, backend: str, mode: str, seed: int) -> str:
-    """A shell command that runs the case again, from the folder that this process was started in."""
-    words = ["python", os.path.relpath(root / "tests" / "run_ops.py"), "--op", case.op, "--backend", backend, "--mode", mode]
-    words += ["--case", case.name] + (["--seed", str(seed)] if seed else [])
-    variables = [f"{name}={shlex.quote(os.environ[name])} " for name in VARIABLES if name in os.environ]
-    return "".join(variables) + shlex.join(words)
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -228,6 +234,7 @@ def main(root: Path, argv: Sequence[str] | None = None) -> int:
     faulthandler.enable()
     options = parse(argv)
     try:
+        check_backend(options.backend)
         cases = load_cases(root / "tests" / "cases")
         modes = ("test", "bench") if options.mode == "all" else (options.mode,)
         selected = {mode: select(cases, options, mode) for mode in modes}
@@ -235,6 +242,8 @@ def main(root: Path, argv: Sequence[str] | None = None) -> int:
             names = (f"{case.op} {case.name}" for chosen in selected.values() for case in chosen)
             print("\n".join(dict.fromkeys(names)))
             return OK
+        if options.json is not None:
+            check_writable(options.json)
         emulate(root, options)
         module = import_runtime()
         missing = [op for op in cases if not hasattr(module, op)]
@@ -254,13 +263,15 @@ def main(root: Path, argv: Sequence[str] | None = None) -> int:
         print(f"run_ops.py: backend {backend} is not available here: {reason}", file=sys.stderr)
         return UNAVAILABLE
     run = Run(root, options, runtime)
-    run.out.print(f"backend {backend}, {run.device}, seed {options.seed}", markup=False)
-    if missing and options.op == "all":
-        run.out.print(f"not in this build: {', '.join(missing)}", markup=False)
-    for mode in modes:
-        (run.test if mode == "test" else run.bench)(selected[mode])
-        if run.failures and options.fail_fast:
-            break
-    if options.json is not None:
-        run.write_json(options.json)
+    try:
+        run.out.print(f"backend {backend}, {run.device}, seed {options.seed}", markup=False)
+        if missing and options.op == "all":
+            run.out.print(f"not in this build: {', '.join(missing)}", markup=False)
+        for mode in modes:
+            (run.test if mode == "test" else run.bench)(selected[mode])
+            if run.failures and options.fail_fast:
+                break
+    finally:  # what had run, also where an interrupt ends it
+        if options.json is not None:
+            run.write_json(options.json)
     return run.exit_code()
