@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from operator_runtime_testing import runner
 from operator_runtime_testing.case import Case, Tensor
 from operator_runtime_testing.check import Runtime
+from operator_runtime_testing.performance import Baseline, Latency, PerformanceResult
 from operator_runtime_testing.report import replay_line
 from operator_runtime_testing.runner import Run, run_case
 
@@ -243,3 +245,19 @@ def test_the_replay_line_starts_the_interpreter_that_runs(place: str, tmp_path: 
     first = replay_line(root, case, "cpu", "test", 0).split()
     first = [word for word in first if "=" not in word]
     assert first[0] == {"inside": ".venv/python", "path": "python", "elsewhere": str(running)}[place]
+
+
+@pytest.mark.parametrize(("load", "mark"), [(99.0, "?"), (0.0, "")])
+def test_a_load_beyond_the_processor_marks_every_row(
+    load: float, mark: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steady = Latency(100.0, 99.0, 101.0, 36)
+    baseline = Baseline("PyTorch", "2", steady)
+    row = PerformanceResult("copy", "bench/x", "cpu", "int8", "passed", "steady", steady, 1, 0, baseline, "", "")
+    monkeypatch.setattr(runner, "benchmark_case", lambda *_: row)
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+    run = Run(ROOT, SimpleNamespace(seed=0, fail_fast=False), _copying(False))  # type: ignore[arg-type]
+    run.bench([Case("copy", "bench/x", {"x": Tensor("int8", (1,))}, benchmark=True)] * 2)
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("copy")]
+    assert [line.endswith(f"1.00x{mark}") for line in rows] == [True, True]
+    assert [row.as_dict()["unsteady"] for row in run.rows] == [bool(mark)] * 2

@@ -60,6 +60,7 @@ class PerformanceResult:
     baseline: Baseline | None
     device: str
     commit: str
+    overloaded: bool = False  # more processes than threads of the processor ran meanwhile
 
     @property
     def bandwidth_gb_s(self) -> float:
@@ -77,8 +78,8 @@ class PerformanceResult:
 
     @property
     def unsteady(self) -> bool:
-        """Either side's times vary by more than 2x."""
-        return self.latency_us.unsteady or (self.baseline is not None and self.baseline.latency_us.unsteady)
+        """Either side's times vary by more than 2x, or the processor was overloaded."""
+        return self.overloaded or self.latency_us.unsteady or (self.baseline is not None and self.baseline.latency_us.unsteady)
 
     def as_dict(self) -> dict[str, Any]:
         derived = {name: getattr(self, name) for name in ("bandwidth_gb_s", "arithmetic_intensity", "speedup", "unsteady")}

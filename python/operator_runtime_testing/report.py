@@ -166,4 +166,7 @@ def print_performance(out: Console, device: str, rows: Sequence[PerformanceResul
     columns = ["operator", "case", "verdict", "dtype", "moved", "median", "p10..p90", "GB/s", "PyTorch", "ratio"]
     print_table(out, f"Steady-state time on {device}, microseconds", columns, lines, _LEAST_OF_PERFORMANCE)
     if any(row.unsteady for row in rows):
-        out.print("?: timings vary by more than 2x: the machine is busy, and these rows say little", markup=False)
+        out.print(
+            "?: timings vary by more than 2x, or the processor is overloaded: the machine is busy, and these rows say little",
+            markup=False,
+        )

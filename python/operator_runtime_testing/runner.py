@@ -16,6 +16,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -202,8 +203,9 @@ class Run:
                         if self.failed(case, "bench", f"{type(error).__name__}: {error}"):
                             break
                 progress.step(f"{case.op}, {case.name}")
-        print_performance(self.out, self.device, self.rows)
         load, cores = max(load_before, os.getloadavg()[0]), len(os.sched_getaffinity(0))
+        self.rows = [replace(row, overloaded=load > cores) for row in self.rows]
+        print_performance(self.out, self.device, self.rows)
         if load > cores:
             note = f"{load:.1f} processes compete for {cores} threads of the processor; these times say little"
             self.out.print(note, markup=False)
